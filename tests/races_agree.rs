@@ -290,8 +290,11 @@ fn wrong_models_are_noticed() {
         ("let synchronizes = sync | sync_barrier | sync_fence", "let synchronizes = sync | sync_fence"),
         ("conflict \\ morally-strong \\ (cause | cause^-1)", "conflict \\ morally-strong \\ cause"),
         ("conflict \\ morally-strong \\ (cause | cause^-1)", "conflict \\ (cause | cause^-1)"),
-        ("let sync = morally-strong & (release; observation+; acquire)", "let sync = release; observation+; acquire"),
-        ("let cause = observation?; preserved", "let cause = preserved"),
+        (
+            "of-all-parts(morally-strong & (release; of-all-parts(observation)+; acquire))",
+            "of-all-parts(release; of-all-parts(observation)+; acquire)",
+        ),
+        ("of-all-parts(of-all-parts(observation)?; preserved)", "of-all-parts(preserved)"),
     ];
     for (is, planted) in wrong {
         assert!(text.contains(is), "{is}");

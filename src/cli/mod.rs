@@ -21,6 +21,7 @@ mod litmus_kernel;
 mod litmus_models;
 mod litmus_table;
 mod litmus_test;
+mod machine_flags;
 mod minimise;
 mod output;
 mod progress;

@@ -3,7 +3,7 @@
 use super::bounds::{sooner, usual_memory};
 use super::flags::{size, time};
 use super::form::Form;
-use super::prove_rsp::{Machine, SchemeName};
+use super::machine_flags::{Machine, SchemeName};
 use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;

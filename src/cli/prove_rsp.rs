@@ -1,6 +1,7 @@
 //! `warpstep prove --machine rsp`: a program with remote-scope promotion on the hardware that it was designed for.
 
 use super::form::Form;
+use super::machine_flags::SchemeName;
 use super::output;
 use super::prove::Prove;
 use crate::base::{FileId, SourceMap};
@@ -17,20 +18,6 @@ use crate::report::litmus as text;
 use crate::report::parts::Exit;
 use crate::report::rsp_machine::{self as told, Compared};
 use crate::report::sarif;
-use clap::ValueEnum;
-
-/// Machines that run programs that are not PTX.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Machine {
-    Rsp,
-}
-
-/// The columns of table 3 of the paper.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum SchemeName {
-    Original,
-    Proposed,
-}
 
 /// Accesses of a program of which it is asked whether it is racy: the answer goes through its candidate executions, one by one.
 const COMPARED: usize = 10;

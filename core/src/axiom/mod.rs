@@ -5,6 +5,7 @@ mod bounds;
 mod candidates;
 pub mod cat;
 mod choices;
+mod coming;
 mod cone;
 mod evaluate;
 mod execution;

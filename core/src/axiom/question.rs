@@ -1,8 +1,10 @@
 //! What a search is asked, and what it did.
 
+use super::frame::overlap;
 use super::model::Model;
-use super::program::Place;
+use super::program::{Place, Program};
 use crate::verdict;
+use indexmap::IndexSet;
 
 /// Whether registers, of each thread as its trace gives them, and last values are wanted. None: not known yet.
 pub type Wanted<'a> = dyn Fn(&[&[Option<u64>]], &[Option<u64>]) -> Option<bool> + 'a;
@@ -56,4 +58,16 @@ pub struct Searched {
 /// Whether coherence orders all writes to a location: not in PTX, whose models close it themselves.
 pub(super) fn total(model: &Model) -> bool {
     !model.relations.iter().any(|name| name == "sync_fence")
+}
+
+/// The places that have initial writes whoever accesses them: those of the program, and what is asked about.
+pub(super) fn asked_for(program: &dyn Program, question: &Question<'_>) -> IndexSet<Place> {
+    let mut places: IndexSet<Place> = program.initial().into_iter().map(|(place, _)| place).collect();
+    for place in question.finals {
+        // Another name of a place is that place.
+        if !places.iter().any(|other| overlap(*other, *place)) {
+            places.insert(*place);
+        }
+    }
+    places
 }

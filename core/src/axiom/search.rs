@@ -12,17 +12,18 @@
 
 use super::bounds::Bounds;
 use super::choices::{Choices, Conflict};
+use super::coming::{Coming, starves};
 use super::cone::Cone;
 use super::execution::Execution;
-use super::frame::{Frame, INITIAL, Id, frame, overlap, placed};
+use super::frame::{Frame, INITIAL, Id, frame};
 use super::frames::{Frames, same_shape};
 use super::future::{Futures, Knowledge};
 use super::hope::Waiting;
 use super::leaf;
 use super::model::Model;
 use super::program::{End, Event, Kind, Known, Place, Program, Stall, Trace};
-use super::question::{Limits, Question, Searched, total};
-use super::relation::{Relation, Set};
+use super::question::{Limits, Question, Searched, asked_for, total};
+use super::relation::Set;
 use super::symmetry;
 use super::uniform::fitting;
 use super::unwanted::Begun;
@@ -32,9 +33,6 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
-
-/// The most ways to read what is there that are looked at to see whether a thread writes then.
-const WAYS: usize = 64;
 
 /// A choice, of events however many there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,18 +90,6 @@ pub fn search(
     };
     let _ = search.start();
     search.done
-}
-
-/// The places that have initial writes whoever accesses them: those of the program, and what is asked about.
-pub(super) fn asked_for(program: &dyn Program, question: &Question<'_>) -> IndexSet<Place> {
-    let mut places: IndexSet<Place> = program.initial().into_iter().map(|(place, _)| place).collect();
-    for place in question.finals {
-        // Another name of a place is that place.
-        if !places.iter().any(|other| overlap(*other, *place)) {
-            places.insert(*place);
-        }
-    }
-    places
 }
 
 struct Search<'a, 'm> {
@@ -296,7 +282,7 @@ impl<'m> Search<'_, 'm> {
         }
         let frame = Rc::clone(&state.bounds.borrow().frame);
         let coming = frame.open && self.coming(&state, &frame);
-        if frame.open && !coming && starves(&state, &frame) {
+        if frame.open && !coming && starves(&frame, &state.choices.rf.may) {
             return ControlFlow::Continue(());
         }
         match self.pick(&state, &frame, coming) {
@@ -386,54 +372,13 @@ impl<'m> Search<'_, 'm> {
                 }))
     }
 
-    /// Whether any write is to come: whether the first thread to go on, which reads what is there, writes something then, or comes to
-    /// wait again. Where nobody does, reads are left with the writes that are there.
+    /// Whether any write is to come.
     fn coming(&mut self, state: &State<'m>, frame: &Frame) -> bool {
-        let State { traces, choices, .. } = state;
-        if frame.blocked.contains(&true) || !traces.iter().all(|trace| trace.events.iter().all(placed)) {
-            return true;
-        }
-        let sources = choices.rf.may.inverse();
-        (0..traces.len()).any(|thread| match &traces[thread].end {
-            End::Stalled(stall) => self.writes_on(state, frame, (thread, stall), &sources),
-            _ => false,
+        let State { reads, assumed, traces, choices, .. } = state;
+        let coming = Coming { frame, traces, reads, sources: &choices.rf.may.inverse() };
+        coming.any(&|write| written(state, frame, write), &mut |thread, reads, before| {
+            self.goes_on(thread, reads, &assumed[thread], before)
         })
-    }
-
-    /// Whether a thread that has stalled writes or waits again once it reads what is there.
-    fn writes_on(
-        &mut self,
-        state: &State<'m>,
-        frame: &Frame,
-        (thread, stall): (usize, &Stall),
-        sources: &Relation,
-    ) -> bool {
-        if !stall.control && !stall.options.is_empty() {
-            return true;
-        }
-        let mut ways = vec![state.reads[thread].clone()];
-        for position in stall.on.iter().copied() {
-            let id = Id { thread: thread as u32, position };
-            if known(state, id).is_some() {
-                continue;
-            }
-            let Some(read) = frame.number(id) else { return true };
-            let values: Option<Vec<u64>> = sources.from(read).map(|write| written(state, frame, write)).collect();
-            let Some(mut values) = values else { return true };
-            values.sort_unstable();
-            values.dedup();
-            if ways.len() * values.len() > WAYS {
-                return true;
-            }
-            let with = |reads: &Vec<Option<u64>>, value: u64| {
-                let mut reads = reads.clone();
-                set(&mut reads, position, value);
-                reads
-            };
-            ways = ways.iter().flat_map(|reads| values.iter().map(move |value| with(reads, *value))).collect();
-        }
-        let before = state.traces[thread].events.len();
-        ways.iter().any(|reads| self.goes_on(thread, reads, &state.assumed[thread], before))
     }
 
     /// Whether a thread that knows so much writes behind so many events, or waits.
@@ -553,13 +498,6 @@ impl<'m> Search<'_, 'm> {
             (self.found)(execution)
         })
     }
-}
-
-/// Whether a read has nothing to read from among the writes that are there.
-fn starves(state: &State<'_>, frame: &Frame) -> bool {
-    let State { choices, .. } = state;
-    let fed = choices.rf.may.range();
-    (0..frame.events.len()).any(|n| frame.event(n).kind == Kind::Read && !fed.contains(n))
 }
 
 /// Whether no thread that waits can go on.

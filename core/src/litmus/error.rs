@@ -1,8 +1,7 @@
 //! What can be wrong with a litmus file.
 
 use super::names::{counterpart, instructions};
-use super::parse::functions;
-use super::rsp;
+use super::rsp::{self, functions};
 use super::tree::{Arch, Atom, Proxy};
 use crate::base::{END, FileId, Span, Wording, among, complaints, counted, either, phrases, plain, suggest};
 

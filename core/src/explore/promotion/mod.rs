@@ -7,10 +7,12 @@
 //! [`Grain::Every`] leaves nothing out. [`Grain::Needed`] leaves out what changes neither the outcomes nor the execution graphs of
 //! complete executions (D-rsp-reduced); what can be left waiting for ever is looked for with the former.
 
+mod grain;
 mod graph;
 mod pack;
 mod reduce;
 mod search;
 
+pub use grain::Grain;
 pub use graph::{End, Graph};
-pub use search::{Found, Grain, Options, Space, Step, explore, follow};
+pub use search::{Found, Options, Space, Step, explore, follow};

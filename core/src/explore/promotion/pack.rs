@@ -1,6 +1,6 @@
 //! States as rows of bytes: what a program does not use takes no room.
 
-use super::search::Grain;
+use super::grain::Grain;
 use crate::memory::rsp::{Cache, Entry, Fifo, Hygiene, Location, Lock, Mark, Place, Program, Source, System};
 
 const PRESENT: u8 = 1;

@@ -1,7 +1,7 @@
 //! What a search may leave out (D-rsp-reduced): nothing, or what no outcome and no execution graph of a complete execution needs.
 
+use super::grain::Grain;
 use super::pack::location;
-use super::search::Grain;
 use crate::memory::rsp::{Entry, Fifo, Hygiene, Instruction, Level, Move, Program, System};
 
 /// What is left out of a search.

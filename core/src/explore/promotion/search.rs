@@ -1,5 +1,6 @@
 //! The loop.
 
+use super::grain::Grain;
 use super::graph::{End, Graph};
 use super::pack::Format;
 use super::reduce::{Reduced, dirty};
@@ -8,16 +9,6 @@ use crate::memory::rsp::{Move, Program, System};
 use crate::verdict::{LimitKind, Rule};
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// What is left out.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Grain {
-    /// Nothing: every transition of table 2 is a step.
-    Every,
-    /// What no complete execution needs (D-rsp-reduced).
-    #[default]
-    Needed,
-}
 
 /// How to search.
 pub struct Options<'a> {

@@ -1,6 +1,7 @@
 //! The code of a thread with its names resolved.
 
-use super::tags::{self, Half};
+use super::half::Half;
+use super::tags;
 use crate::litmus::check::Names;
 use crate::litmus::tree::{Arith, Atom, Ident, Instruction, Litmus, Relation, StmtKind, Value};
 use indexmap::{IndexMap, IndexSet};

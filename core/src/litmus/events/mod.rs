@@ -1,6 +1,7 @@
 //! The events of litmus tests, as axiomatic models see them ([`crate::axiom`]).
 
 mod code;
+mod half;
 mod locations;
 mod opencl;
 mod quiet;

@@ -1,6 +1,6 @@
 //! The sets of OpenCL's models that events are in, by herd's names.
 
-use super::tags::Half;
+use super::half::Half;
 use crate::litmus::rsp::{Access, MemoryOrder, MemoryScope, Region};
 use crate::litmus::tree::{Litmus, OpenClAccess};
 

@@ -1,5 +1,6 @@
 //! The sets of the models that events of litmus tests are in.
 
+use super::half::Half;
 use super::opencl;
 use crate::litmus::tree::{Access, Placing, Proxy, PtxAccess, Semantics, VulkanAccess, VulkanScope};
 use crate::program::instr::{Order, Scope};
@@ -96,26 +97,6 @@ const fn proxy(proxy: Proxy) -> &'static str {
         Proxy::Constant => "CON",
         Proxy::Texture => "TEX",
         Proxy::Surface => "SUR",
-    }
-}
-
-/// What a memory instruction does to memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Half {
-    Load,
-    Store,
-}
-
-impl Half {
-    /// The set of its order; `weaker` where it is neither acquire nor release. Of an atomic operation the load is an acquire only
-    /// where the operation is one, the store a release likewise.
-    const fn order(self, order: Order, weaker: &'static str) -> &'static str {
-        match (order, self) {
-            (Order::Weak, _) => "WEAK",
-            (Order::Acquire | Order::AcqRel, Self::Load) => "ACQ",
-            (Order::Release | Order::AcqRel, Self::Store) => "REL",
-            _ => weaker,
-        }
     }
 }
 

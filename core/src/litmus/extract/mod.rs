@@ -5,6 +5,7 @@
 //! one by one where a model says the same without it ([`extract`]).
 
 mod cycle;
+mod refused;
 mod slice;
 mod write;
 
@@ -15,32 +16,11 @@ use super::{Decided, decide_until};
 use crate::axiom::{Limits, Model, Way};
 use crate::base::FileId;
 use crate::check::deeds::{Deed, Done};
-use crate::program::ops::AtomOp;
 use crate::verdict::{Bug, Party, Place, Race};
+pub use refused::NotExtracted;
 use slice::Slice;
 use std::collections::BTreeSet;
 use write::Naming;
-
-/// What a litmus test cannot say of a run, or what is not known of it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NotExtracted {
-    /// An atomic operation that litmus tests do not have, or not with this type.
-    Atomic(AtomOp),
-    /// Accesses that overlap partly.
-    Sizes,
-    /// A scope of a cluster.
-    Scope,
-    /// A fence that only acquires, only releases, or is between aliases.
-    Fence,
-    /// Accesses to memory of devices.
-    Mmio,
-    /// A value that is longer than 8 bytes, or an access that did not take effect.
-    Value,
-    /// More deeds than a test has.
-    Long,
-    /// An error of ours: the test that was made, which is wrong.
-    Wrong(String),
-}
 
 /// What a model says of what a run came to; none: a limit was reached, or it is not expressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! A slice of a run as the text of a litmus test.
 
-use super::NotExtracted;
+use super::refused::NotExtracted;
 use crate::check::deeds::{Deed, Done, Source, Spot, Touch, What};
 use crate::program::instr::{MemOp, Order, Scope};
 use crate::program::ops::{AtomOp, AtomTy};

@@ -1,47 +1,20 @@
 //! What a model says of a kernel: whether its results are always as its launch file expects, whether some execution leaves others,
 //! and whether it has no data race.
 
-use super::goal::Goal;
+use super::Kernel;
+use super::asks::{Asks, Judged};
 use super::hang::decide_hang;
 use super::mixed::where_axioms_apply;
-use super::watched::{Fate, Watched};
-use super::{Gap, Kernel};
-use crate::axiom::{Evaluation, Execution, Limits, Model, Place, Question, Searched, Way, search_mixed};
+use super::watched::{Fate, Watched, first};
+use crate::axiom::{Evaluation, Execution, Limits, Model, Place, Question, Searched, Way};
 use crate::explore::Target;
 use crate::launch::{Device, Expect, Mismatch, Spec, compare};
 use crate::litmus::decided::{Decided, Property};
 use crate::verdict::Stop;
 use std::cell::Cell;
-use std::ops::ControlFlow;
 
 /// The most elements of buffers whose last values are asked about: each has a choice of its own.
 const ASKED: usize = 4096;
-
-/// What is asked of a launch.
-#[derive(Clone, Debug)]
-pub enum Asks {
-    /// Whether every execution leaves what is expected, and no thread comes to a defect of its own.
-    Expected,
-    /// Whether no execution raises a flag of the model.
-    Races,
-    /// Whether every execution ends.
-    Ends,
-    /// Whether some execution leaves results that satisfy a condition.
-    Exists(Goal),
-}
-
-/// What a model says of a launch.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    /// The answer, with an execution.
-    pub decided: Decided,
-    /// What the execution leaves that is other than expected.
-    pub mismatches: Vec<Mismatch>,
-    /// Why a thread stops in it before its end.
-    pub defect: Option<Stop>,
-    /// Where a thread did first what has no events, and what that is.
-    pub gap: Option<Gap>,
-}
 
 /// A buffer whose contents are expected, and which of the places asked about are its elements.
 struct Asked<'a> {
@@ -174,22 +147,6 @@ fn by_axioms(
     let mismatches = asked.iter().filter(|_| !left.is_empty()).filter_map(|b| b.mismatch(&left).flatten()).collect();
     let pass = witness.is_some() == matches!(asks, Asks::Exists(_));
     Judged { decided: Decided { pass, witness, lasso: None, searched }, mismatches, defect, gap }
-}
-
-/// The first execution that is wanted.
-pub(super) fn first(
-    way: Way,
-    watched: &Watched<'_>,
-    model: &Model,
-    question: &Question<'_>,
-    limits: Limits,
-) -> (Option<Execution>, Searched) {
-    let mut witness = None;
-    let searched = search_mixed(way, &watched.program(), model, question, limits, &mut |execution| {
-        witness = Some(execution.clone());
-        ControlFlow::Break(())
-    });
-    (witness, searched)
 }
 
 /// Nothing was searched, since something is not expressed.

@@ -1,8 +1,8 @@
 //! Where the axioms do not apply: to a program that has a data race of accesses which overlap in part (PTX ISA 8.7.2).
 
 use super::Kernel;
-use super::decide::{Asks, Judged, first};
-use super::watched::Watched;
+use super::asks::{Asks, Judged};
+use super::watched::{Watched, first};
 use crate::axiom::{Limits, Model, Question, Role, Way};
 use crate::litmus::decided::Decided;
 use std::cell::Cell;

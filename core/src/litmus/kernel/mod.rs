@@ -8,6 +8,7 @@
 //! The decisions about what is an event, `D-axiom-…`, are in spec-notes/kernels.md.
 
 mod access;
+mod asks;
 mod barrier;
 mod decide;
 mod goal;
@@ -24,7 +25,8 @@ mod tags;
 mod tests;
 mod watched;
 
-pub use decide::{Asks, Judged, accept_kernel, decide_kernel, decide_kernel_until};
+pub use asks::{Asks, Judged};
+pub use decide::{accept_kernel, decide_kernel, decide_kernel_until};
 pub use goal::{Goal, NoGoal};
 pub use hang::decide_hang;
 pub use mixed::MIXED_SIZE_RACE;

@@ -1,7 +1,10 @@
 //! A kernel as a search sees it: where threads do what has no events is noted, and defects and bounds may be ends like others.
 
 use super::{Gap, Kernel, run};
-use crate::axiom::{End, Execution, Kind, Known, Program, Rerun, Trace};
+use crate::axiom::{
+    End, Execution, Kind, Known, Limits, Model, Program, Question, Rerun, Searched, Trace, Way, search_mixed,
+};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -94,4 +97,20 @@ impl Watched<'_> {
 /// What a thread's reads return in an execution, by positions.
 pub(super) fn reads(execution: &Execution, thread: usize) -> Vec<Option<u64>> {
     execution.accesses(thread).iter().map(|event| event.value.filter(|_| event.kind == Kind::Read)).collect()
+}
+
+/// The first execution that is wanted.
+pub(super) fn first(
+    way: Way,
+    watched: &Watched<'_>,
+    model: &Model,
+    question: &Question<'_>,
+    limits: Limits,
+) -> (Option<Execution>, Searched) {
+    let mut witness = None;
+    let searched = search_mixed(way, &watched.program(), model, question, limits, &mut |execution| {
+        witness = Some(execution.clone());
+        ControlFlow::Break(())
+    });
+    (witness, searched)
 }

@@ -19,7 +19,6 @@ use super::tree::{Arch, Cond, Litmus};
 use crate::base::cursor::{Cursor, Source, Wrong, in_order};
 use crate::base::{FileId, Span};
 use rsp::blank;
-pub(super) use rsp::functions;
 use token::{Kind, Token, tokens};
 
 /// The grammar's rules are its methods.

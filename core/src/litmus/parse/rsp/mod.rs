@@ -7,7 +7,6 @@ mod function;
 mod statement;
 
 pub(super) use comments::blank;
-pub(in crate::litmus) use function::functions;
 
 use super::Reader;
 use super::token::Kind;
