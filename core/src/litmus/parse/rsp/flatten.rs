@@ -1,6 +1,5 @@
 //! Statements of the tree: what stands within others comes before them, its results in registers that the text does not name.
 
-use super::function::call;
 use super::statement::{Raw, RawKind, Term, TermKind};
 use crate::base::Span;
 use crate::litmus::error::LitmusErrorKind as K;
@@ -75,7 +74,7 @@ impl Block<'_> {
                 self.location(at, Access::Plain);
                 self.push(Statement::Store { access: Access::Plain, at: at.clone(), value }, raw.span);
             }
-            RawKind::Call(of) => call(self, of, None, raw.span),
+            RawKind::Call(of) => self.call(of, None, raw.span),
             RawKind::If(test, then, otherwise, head) => {
                 let (relation, left, right) = self.condition(test);
                 let (then, otherwise) = (self.within(then), self.within(otherwise));
@@ -126,7 +125,7 @@ impl Block<'_> {
                 self.location(from, Access::Plain);
                 Statement::Load { access: Access::Plain, to, from: from.clone() }
             }
-            TermKind::Call(of) => return call(self, of, Some(to), span),
+            TermKind::Call(of) => return self.call(of, Some(to), span),
             TermKind::Assign(name, inner) => {
                 self.assign(name.clone(), inner, of.span);
                 Statement::Assign { to, value: Value::Register(name.clone()) }

@@ -112,8 +112,15 @@ impl<'a> Arguments<'a> {
     }
 }
 
+impl Block<'_> {
+    /// A call becomes a statement, whose result goes to a register.
+    pub(super) fn call(&mut self, of: &Call, to: Option<Ident>, span: Span) {
+        call(self, of, to, span);
+    }
+}
+
 /// Adds what a call does; its result goes to a register, where it is wanted.
-pub(super) fn call(block: &mut Block<'_>, call: &Call, to: Option<Ident>, span: Span) {
+fn call(block: &mut Block<'_>, call: &Call, to: Option<Ident>, span: Span) {
     let form = block.flat.form;
     let Some((does, scope, remote)) = function(&call.name.name, form) else {
         block.errors.push((K::Function(form), call.name.span));
