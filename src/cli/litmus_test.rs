@@ -66,7 +66,7 @@ impl Question {
     pub fn settle(self, litmus: &Litmus, model: &Model, flags: &Flags, bounds: &Bounds) -> Result<Settled, String> {
         let up = || bounds.search_up().is_some();
         let decided = match self.property {
-            Property::Liveness => liveness_until(litmus, model, self.progress, self.limits, &up),
+            Property::Liveness => liveness_until(litmus, model, self.progress, (flags.way, self.limits), &up),
             property => decide_until(litmus, model, property, flags.way, self.limits, &up),
         };
         let prefix = decided.lasso.as_ref().and_then(|lasso| lasso.prefix.as_ref()).map(|(execution, _)| execution);

@@ -2,7 +2,7 @@
 
 use super::cycles::Graph;
 use super::tail::{Arrived, State, Tail};
-use crate::axiom::{Execution, INITIAL, Id, Kind, Known, Limits, Model, Program, Question, Searched, search};
+use crate::axiom::{Execution, INITIAL, Id, Kind, Known, Limits, Model, Program, Question, Searched, Way, search_by};
 use crate::litmus::decided::Lasso;
 use crate::litmus::events::{Arriving, Threads};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ pub(super) fn prefixes(
     threads: &Threads,
     tail: &Tail<'_>,
     model: &Model,
-    limits: Limits,
+    (way, limits): (Way, Limits),
     up: &dyn Fn() -> bool,
     graph: &mut Graph<'_>,
 ) -> (Option<Lasso>, Searched) {
@@ -25,7 +25,7 @@ pub(super) fn prefixes(
     };
     let question = Question { finals: &[], wanted: &wanted, symmetries: &[], flagged: false };
     let mut lasso = None;
-    let mut searched = search(&stopping, model, &question, limits, &mut |execution| {
+    let mut searched = search_by(way, &stopping, model, &question, limits, &mut |execution| {
         lasso = Begun::new(threads, tail, execution, limits).cuts(graph, &|| {
             stopped.set(stopped.get() || up());
             stopped.get()

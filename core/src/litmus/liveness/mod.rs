@@ -21,7 +21,7 @@ mod tail;
 use super::decided::{Decided, Lasso};
 use super::events::Threads;
 use super::tree::Litmus;
-use crate::axiom::{Limits, Model, Searched, forgets};
+use crate::axiom::{Limits, Model, Searched, Way, forgets};
 use crate::explore::Progress;
 use cycles::Graph;
 use spins::spins;
@@ -33,26 +33,26 @@ const STATES: u64 = 20_000;
 /// Decides whether every execution ends under a progress model.
 #[must_use]
 pub fn liveness(litmus: &Litmus, model: &Model, progress: Progress, limits: Limits) -> Decided {
-    liveness_until(litmus, model, progress, limits, &|| false)
+    liveness_until(litmus, model, progress, (Way::Graphs, limits), &|| false)
 }
 
-/// The same, which stops as at a limit once `up` says so.
+/// The same by a way to find the executions that come before what repeats; stops as at a limit once `up` says so.
 #[must_use]
 pub fn liveness_until(
     litmus: &Litmus,
     model: &Model,
     progress: Progress,
-    limits: Limits,
+    (way, limits): (Way, Limits),
     up: &dyn Fn() -> bool,
 ) -> Decided {
     let threads = Threads::of(litmus);
     if let Some(relevant) = threads.relevant().filter(|_| forgets(model)) {
-        let decided = ends(&relevant, model, progress, limits, up);
+        let decided = ends(&relevant, model, progress, (way, limits), up);
         if decided.pass || up() {
             return decided;
         }
     }
-    ends(&threads, model, progress, limits, up)
+    ends(&threads, model, progress, (way, limits), up)
 }
 
 /// The same by the definition alone (D-lasso), without what makes large tests small: for comparison.
@@ -64,14 +64,20 @@ pub fn liveness_plainly(litmus: &Litmus, model: &Model, progress: Progress, limi
     let mut lasso = graph.explore(tail.start(), limits.choices);
     let mut searched = Searched { choices: graph.len() as u64, ..Searched::default() };
     if lasso.is_none() && !threads.coherent() {
-        (lasso, searched) = cut::prefixes(&threads, &tail, model, limits, &|| false, &mut graph);
+        (lasso, searched) = cut::prefixes(&threads, &tail, model, (Way::Graphs, limits), &|| false, &mut graph);
     }
     searched.limited |= graph.limited();
     Decided { pass: lasso.is_none(), witness: None, lasso, searched }
 }
 
 /// Decides whether every execution of threads ends.
-fn ends(threads: &Threads, model: &Model, progress: Progress, limits: Limits, up: &dyn Fn() -> bool) -> Decided {
+fn ends(
+    threads: &Threads,
+    model: &Model,
+    progress: Progress,
+    (way, limits): (Way, Limits),
+    up: &dyn Fn() -> bool,
+) -> Decided {
     let tail = Tail { threads };
     let mut graph = Graph::new(&tail, progress, up);
     let quiet = progress == Progress::Fair && threads.quiet();
@@ -95,13 +101,13 @@ fn ends(threads: &Threads, model: &Model, progress: Progress, limits: Limits, up
     if quiet {
         let all = threads.ordered().is_some();
         let choices = if all { limits.choices } else { limits.choices.min(STATES) };
-        let (lasso, found) = spins((threads, &tail), model, Limits { choices, ..limits }, up, &mut graph);
+        let (lasso, found) = spins((threads, &tail), model, (way, Limits { choices, ..limits }), up, &mut graph);
         let searched = add(found, &graph);
         if all || lasso.is_some() || up() {
             return decided(lasso, searched);
         }
     }
-    let (lasso, found) = cut::prefixes(threads, &tail, model, limits, up, &mut graph);
+    let (lasso, found) = cut::prefixes(threads, &tail, model, (way, limits), up, &mut graph);
     let searched = add(found, &graph);
     decided(lasso, searched)
 }

@@ -29,7 +29,7 @@ struct Spinning<'a> {
 pub(super) fn spins(
     (threads, tail): (&Threads, &Tail<'_>),
     model: &Model,
-    limits: Limits,
+    (way, limits): (Way, Limits),
     up: &dyn Fn() -> bool,
     graph: &mut Graph<'_>,
 ) -> (Option<Lasso>, Searched) {
@@ -48,7 +48,7 @@ pub(super) fn spins(
         let spinning = Spinning { threads, sure, may: may.clone(), bit, bounded: AtomicBool::new(false) };
         let left = Limits { choices: limits.choices.saturating_sub(searched.choices), ..limits };
         let fixed: Vec<Vec<usize>> = symmetries.iter().filter(|to| to[sure] == sure).cloned().collect();
-        let (lasso, more) = spinning.search((&model, &tags), (&fixed, tail), left, up, graph);
+        let (lasso, more) = spinning.search((&model, &tags), (&fixed, tail), (way, left), up, graph);
         searched.choices += more.choices;
         searched.limited |= more.limited;
         searched.bounded |= spinning.bounded.load(Ordering::Relaxed);
@@ -66,7 +66,7 @@ impl Spinning<'_> {
         &self,
         (model, tags): (&Model, &[&'static str]),
         (symmetries, tail): (&[Vec<usize>], &Tail<'_>),
-        limits: Limits,
+        (way, limits): (Way, Limits),
         up: &dyn Fn() -> bool,
         graph: &mut Graph<'_>,
     ) -> (Option<Lasso>, Searched) {
@@ -82,7 +82,7 @@ impl Spinning<'_> {
         };
         let question = Question { finals: &[], wanted: &wanted, symmetries, flagged: false };
         let (lasso, graph) = (RefCell::new(None), RefCell::new(graph));
-        let mut searched = search_by(Way::Graphs, &program, model, &question, limits, &mut |execution| {
+        let mut searched = search_by(way, &program, model, &question, limits, &mut |execution| {
             let begun = Begun::new(self.threads, tail, execution, limits);
             *lasso.borrow_mut() = begun.whole(&mut graph.borrow_mut());
             if lasso.borrow().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
