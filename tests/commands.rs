@@ -18,6 +18,7 @@ mod litmus_extract;
 mod litmus_kernels;
 mod litmus_mixed;
 mod litmus_syntax;
+mod litmus_table7;
 mod litmus_tool;
 mod memenv;
 mod memp;

@@ -46,13 +46,22 @@ pub fn liveness_until(
     up: &dyn Fn() -> bool,
 ) -> Decided {
     let threads = Threads::of(litmus);
+    let mut tried = 0;
     if let Some(relevant) = threads.relevant().filter(|_| forgets(model)) {
         let decided = ends(&relevant, model, progress, (way, limits), up);
         if decided.pass || up() {
             return decided;
         }
+        tried = decided.searched.choices;
     }
-    ends(&threads, model, progress, (way, limits), up)
+    let mut decided = ends(&threads, model, progress, (way, less(limits, tried)), up);
+    decided.searched.choices += tried;
+    decided
+}
+
+/// What is left of limits after so many choices.
+fn less(limits: Limits, choices: u64) -> Limits {
+    Limits { choices: limits.choices.saturating_sub(choices), ..limits }
 }
 
 /// The same by the definition alone (D-lasso), without what makes large tests small: for comparison.
@@ -93,21 +102,25 @@ fn ends(
         // What was begun is not looked at to its end, and nothing may be taken from it.
         graph = Graph::new(&tail, progress, up);
     }
-    let mut add = |found: Searched, graph: &Graph<'_>| {
-        searched =
-            Searched { choices: searched.choices + found.choices, limited: found.limited || graph.limited(), ..found };
-        searched.clone()
-    };
     if quiet {
         let all = threads.ordered().is_some();
-        let choices = if all { limits.choices } else { limits.choices.min(STATES) };
-        let (lasso, found) = spins((threads, &tail), model, (way, Limits { choices, ..limits }), up, &mut graph);
-        let searched = add(found, &graph);
+        let mut left = less(limits, searched.choices);
+        if !all {
+            left.choices = left.choices.min(STATES);
+        }
+        let (lasso, found) = spins((threads, &tail), model, (way, left), up, &mut graph);
+        searched = add(&searched, found, &graph);
         if all || lasso.is_some() || up() {
             return decided(lasso, searched);
         }
     }
-    let (lasso, found) = cut::prefixes(threads, &tail, model, (way, limits), up, &mut graph);
-    let searched = add(found, &graph);
+    let left = less(limits, searched.choices);
+    let (lasso, found) = cut::prefixes(threads, &tail, model, (way, left), up, &mut graph);
+    let searched = add(&searched, found, &graph);
     decided(lasso, searched)
+}
+
+/// Both searches, of which the second says how it ended.
+fn add(one: &Searched, two: Searched, graph: &Graph<'_>) -> Searched {
+    Searched { choices: one.choices + two.choices, limited: two.limited || graph.limited(), ..two }
 }
