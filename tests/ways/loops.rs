@@ -11,6 +11,41 @@ pub fn test(vulkan: bool, number: u64) -> String {
     made.test(number)
 }
 
+/// Two threads of which each waits for the other where it did not see that one's write: no interleaving has both wait, weak memory does, unless
+/// `between` keeps it from that.
+pub fn both_wait(between: &str) -> String {
+    format!(
+        "PTX both-wait\n{{ x=0; y=0; a=0; b=0; }}\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
+         st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;\n{between} | {between} ;\n\
+         ld.relaxed.gpu r0, y | ld.relaxed.gpu r0, x ;\nbne r0, 0, E0 | bne r0, 0, E1 ;\n\
+         L0: | L1: ;\nld.relaxed.gpu r1, b | ld.relaxed.gpu r1, a ;\nbeq r1, 0, L0 | beq r1, 0, L1 ;\n\
+         E0: | E1: ;\nst.relaxed.gpu a, 1 | st.relaxed.gpu b, 1 ;\nexists (x == 0)\n"
+    )
+}
+
+/// A test of threads that do the same in one group or another, without what it asks.
+pub fn alike(number: u64) -> String {
+    let code = [
+        "atom.relaxed.gpu.add r0, x, 1",
+        "ld.acquire.gpu r1, y",
+        "st.release.cta y, 1",
+        "st.weak x, 2",
+        "ld.relaxed.cta r2, x",
+        "atom.acq_rel.cta.exch r3, y, 2",
+        "fence.sc.gpu",
+        "ld.weak r4, y",
+    ];
+    let row = |k: u64| code[(number / 8u64.pow(k.try_into().unwrap()) % 8 + number * (k + 3)) as usize % code.len()];
+    let groups = [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3]][number as usize % 4];
+    let threads = 3 + number as usize % 2;
+    let heads: Vec<String> = (0..threads).map(|k| format!("P{k}@cta {},gpu 0", groups[k])).collect();
+    let mut text = format!("PTX alike-{number}\n{{ x=0; y=0; }}\n{} ;\n", heads.join(" | "));
+    for k in 0..2 {
+        let _ = writeln!(text, "{} ;", vec![row(k); threads].join(" | "));
+    }
+    text
+}
+
 struct Maker {
     rng: ChaCha8Rng,
     vulkan: bool,

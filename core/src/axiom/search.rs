@@ -281,7 +281,7 @@ impl<'m> Search<'_, 'm> {
             return ControlFlow::Continue(());
         }
         let frame = Rc::clone(&state.bounds.borrow().frame);
-        let coming = frame.open && self.coming(&state, &frame);
+        let coming = frame.open && !on(Mutant::NothingComes) && self.coming(&state, &frame);
         if frame.open && !coming && starves(&frame, &state.choices.rf.may) {
             return ControlFlow::Continue(());
         }

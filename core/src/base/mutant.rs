@@ -136,6 +136,12 @@ words! {
         SourceLost = "source-lost",
         /// No read waits for a write that comes later (load buffering).
         NoLaterSource = "no-later-source",
+        /// No write is taken to be to come, whoever may go on.
+        NothingComes = "nothing-comes",
+        /// One thread spins for ever at most (D-lasso).
+        OneSpins = "one-spins",
+        /// What is stored to a location that ways depend on is taken not to matter.
+        StoresIrrelevant = "stores-irrelevant",
         /// What must not be in `r; s` is pushed through `s` the wrong way round.
         SequenceBackwards = "sequence-backwards",
         /// The bounds of `r \ s` take what `s` has for certain for what it may have, and the reverse.

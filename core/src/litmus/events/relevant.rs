@@ -3,6 +3,7 @@
 //! Whether an execution ends depends on the ways that threads go. What a critical section does to plain data is not seen in them.
 
 use super::{Address, Code, Operand, Step, Threads, bit};
+use crate::base::mutant::{Mutant, on};
 use crate::litmus::tree::Atom;
 
 /// What ways depend on.
@@ -44,7 +45,8 @@ impl Threads {
                         more = true;
                     }
                 }
-                if self.matters(thread, step, kept) {
+                let stored = matches!(step, Step::Store { .. }) && on(Mutant::StoresIrrelevant);
+                if self.matters(thread, step, kept) && !stored {
                     for operand in step.operands() {
                         let Operand::Register(r) = operand else { continue };
                         more |= !std::mem::replace(&mut kept.registers[thread][r], true);

@@ -5,6 +5,7 @@ use super::cut::Begun;
 use super::cycles::Graph;
 use super::tail::Tail;
 use crate::axiom::{End, Kind, Known, Limits, Model, Program, Question, Rerun, Searched, Trace, Way, search_by};
+use crate::base::mutant::{Mutant, on};
 use crate::litmus::decided::Lasso;
 use crate::litmus::events::Threads;
 use crate::litmus::lasting::{LASTING, lasting, orbit};
@@ -108,7 +109,8 @@ impl Spinning<'_> {
         let round = since.unwrap_or(trace.events.len());
         let reads = trace.events[round..].iter_mut().filter(|event| event.kind == Kind::Read);
         reads.for_each(|event| event.tags |= self.bit);
-        let fits = if spins { self.may[thread] } else { thread != self.sure };
+        let alone = on(Mutant::OneSpins) && thread != self.sure;
+        let fits = if spins { self.may[thread] && !alone } else { thread != self.sure };
         trace.end = if fits { End::Done } else { End::Contradiction };
         trace.registers = vec![Some(spins.into())];
         trace
