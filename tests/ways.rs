@@ -41,7 +41,7 @@ fn numbers() -> std::ops::Range<u64> {
         std::env::var(name).map_or(usual, |n| n.parse().unwrap_or_else(|_| panic!("{name} is a number")))
     };
     let from = set("WAYS_FROM", 0);
-    from..from + set("WAYS_TESTS", if full() { 2_000 } else { 200 })
+    from..from + set("WAYS_TESTS", if full() { 2_000 } else { 120 })
 }
 
 fn model(name: &str) -> &'static Model {

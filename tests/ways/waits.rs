@@ -26,7 +26,7 @@ pub fn liveness_agrees() {
         let plain = liveness_plainly(&litmus, model("ptx-v7.5"), Progress::Fair, Limits { bound: 1, choices: 20_000 });
         assert_eq!(plain.pass, ends, "{between}");
     }
-    let tests = if full() { 3_000 } else { 300 };
+    let tests = if full() { 3_000 } else { 150 };
     for (name, vulkan) in [("ptx-v6.0", false), ("ptx-v7.5", false), ("vulkan", true)] {
         let mut count = Count::default();
         for number in 0..tests {
@@ -60,7 +60,7 @@ pub fn liveness_agrees() {
 
 /// Tests of threads that do the same in one group or another: what is decided by symmetry is what all outcomes say.
 pub fn symmetries_lose_nothing() {
-    let tests = if full() { 600 } else { 60 };
+    let tests = if full() { 600 } else { 30 };
     let mut asked = 0;
     for number in 0..tests {
         let text = loops::alike(number);

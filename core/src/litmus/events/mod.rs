@@ -198,6 +198,20 @@ impl Threads {
         all.iter().all(|one| all.iter().all(|other| strong(one, other))).then_some(one_location)
     }
 
+    /// Whether coherence respects the order in which each thread writes a location. Vulkan's says nothing of writes that are not atomic.
+    pub(super) fn coherence_counts(&self) -> bool {
+        let tags = |step: &Step| match step {
+            Step::Load { tags, .. } | Step::Store { tags, .. } => Some(*tags),
+            Step::Atomic { load, store, .. } => Some(load & store),
+            _ => None,
+        };
+        match self.arch {
+            Arch::Ptx => true,
+            Arch::Vulkan => self.codes.iter().flat_map(|c| &c.steps).filter_map(tags).all(|t| tags::has(t, "ATOM")),
+            Arch::OpenCl => false,
+        }
+    }
+
     /// Whether all accesses are of one location and morally strong towards each other: then coherence orders them all.
     pub(super) fn coherent(&self) -> bool {
         let barrier = |code: &Code| code.steps.iter().any(|step| matches!(step, Step::Barrier { .. }));

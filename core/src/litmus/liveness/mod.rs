@@ -46,15 +46,18 @@ pub fn liveness_until(
     up: &dyn Fn() -> bool,
 ) -> Decided {
     let threads = Threads::of(litmus);
+    let relevant = threads.relevant();
+    // What spins, spins on locations that ways depend on.
+    let counts = relevant.as_ref().unwrap_or(&threads).coherence_counts();
     let mut tried = 0;
-    if let Some(relevant) = threads.relevant().filter(|_| forgets(model)) {
-        let decided = ends(&relevant, model, progress, (way, limits), up);
+    if let Some(relevant) = relevant.as_ref().filter(|_| forgets(model)) {
+        let decided = ends(relevant, counts, model, progress, (way, limits), up);
         if decided.pass || up() {
             return decided;
         }
         tried = decided.searched.choices;
     }
-    let mut decided = ends(&threads, model, progress, (way, less(limits, tried)), up);
+    let mut decided = ends(&threads, counts, model, progress, (way, less(limits, tried)), up);
     decided.searched.choices += tried;
     decided
 }
@@ -79,9 +82,10 @@ pub fn liveness_plainly(litmus: &Litmus, model: &Model, progress: Progress, limi
     Decided { pass: lasso.is_none(), witness: None, lasso, searched }
 }
 
-/// Decides whether every execution of threads ends.
+/// Decides whether every execution of threads ends. `counts`: whether coherence says which write comes last, where ways depend on it.
 fn ends(
     threads: &Threads,
+    counts: bool,
     model: &Model,
     progress: Progress,
     (way, limits): (Way, Limits),
@@ -102,7 +106,7 @@ fn ends(
         // What was begun is not looked at to its end, and nothing may be taken from it.
         graph = Graph::new(&tail, progress, up);
     }
-    if quiet {
+    if quiet && counts {
         let all = threads.ordered().is_some();
         let mut left = less(limits, searched.choices);
         if !all {
