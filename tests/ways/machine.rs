@@ -4,12 +4,11 @@ use super::compare::{LIMITS, parsed, smallest};
 use super::generate::{self, Family};
 use super::{model, numbers};
 use crate::tests;
-use std::ops::ControlFlow;
-use warpstep::axiom::{Limits, Model, Question, Way, search_by};
+use warpstep::axiom::{Limits, Model, Way};
 use warpstep::base::SourceMap;
 use warpstep::explore::space::{Options, Progress};
 use warpstep::litmus::tree::Litmus;
-use warpstep::litmus::{Options as Layout, Outcome, Placement, Threads, print, shown};
+use warpstep::litmus::{Options as Layout, Outcome, Placement, look_for, print, shown};
 use warpstep::machine::{Config, ControlModel};
 use warpstep::verdict::LimitKind;
 
@@ -30,20 +29,7 @@ fn outcomes(litmus: &Litmus) -> Option<Vec<Outcome>> {
 
 /// Whether a model has an execution of exactly this outcome; none where a limit ends the search, or loops may go on beyond the bound.
 fn allowed(litmus: &Litmus, model: &Model, outcome: &Outcome, limits: Limits) -> Option<bool> {
-    let threads = Threads::of(litmus);
-    let wanted = |registers: &[&[Option<u64>]], finals: &[Option<u64>]| {
-        let mut open = false;
-        for (value, asked) in threads.observe(registers, finals).zip(&outcome.0) {
-            match value {
-                Some(value) if value != *asked => return Some(false),
-                Some(_) => {}
-                None => open = true,
-            }
-        }
-        (!open).then_some(true)
-    };
-    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged: false };
-    let searched = search_by(Way::Graphs, &threads, model, &question, limits, &mut |_| ControlFlow::Break(()));
+    let searched = look_for(litmus, model, outcome, (Way::Graphs, limits), &|| false);
     (searched.found > 0 || !searched.limited && !searched.bounded).then_some(searched.found > 0)
 }
 

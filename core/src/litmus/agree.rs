@@ -133,7 +133,7 @@ impl<'a> Permitted<'a> {
         }
         let mut limits = self.limits;
         loop {
-            let searched = self.look_for(outcome, limits, up);
+            let searched = look_for(self.litmus, self.model, outcome, (self.way, limits), up);
             let Searched { found, bounded, limited, unsupported, .. } = searched;
             match (found > 0, limited || unsupported.is_some(), bounded) {
                 (true, ..) => return Says::Allowed,
@@ -143,30 +143,38 @@ impl<'a> Permitted<'a> {
             }
         }
     }
+}
 
-    fn look_for(&self, outcome: &Outcome, limits: Limits, up: &dyn Fn() -> bool) -> Searched {
-        let (threads, stopped) = (Threads::of(self.litmus), Cell::new(false));
-        let wanted = |registers: &[&[Option<u64>]], finals: &[Option<u64>]| {
-            if up() {
-                stopped.set(true);
-                return Some(false);
+/// Looks for an execution of exactly this outcome; stops as at a limit once `up` says so.
+#[must_use]
+pub fn look_for(
+    litmus: &Litmus,
+    model: &Model,
+    outcome: &Outcome,
+    (way, limits): (Way, Limits),
+    up: &dyn Fn() -> bool,
+) -> Searched {
+    let (threads, stopped) = (Threads::of(litmus), Cell::new(false));
+    let wanted = |registers: &[&[Option<u64>]], finals: &[Option<u64>]| {
+        if up() {
+            stopped.set(true);
+            return Some(false);
+        }
+        let mut open = false;
+        for (value, asked) in threads.observe(registers, finals).zip(&outcome.0) {
+            match value {
+                Some(value) if value != *asked => return Some(false),
+                Some(_) => {}
+                None => open = true,
             }
-            let mut open = false;
-            for (value, asked) in threads.observe(registers, finals).zip(&outcome.0) {
-                match value {
-                    Some(value) if value != *asked => return Some(false),
-                    Some(_) => {}
-                    None => open = true,
-                }
-            }
-            (!open).then_some(true)
-        };
-        let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged: false };
-        let first = &mut |_: &_| ControlFlow::Break(());
-        let mut searched = search_by(self.way, &threads, self.model, &question, limits, first);
-        searched.limited |= stopped.get();
-        searched
-    }
+        }
+        (!open).then_some(true)
+    };
+    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged: false };
+    let first = &mut |_: &_| ControlFlow::Break(());
+    let mut searched = search_by(way, &threads, model, &question, limits, first);
+    searched.limited |= stopped.get();
+    searched
 }
 
 /// An outcome that some model allows or some machine shows.

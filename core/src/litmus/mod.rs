@@ -28,7 +28,7 @@ pub mod rsp_machine;
 pub mod table;
 pub mod tree;
 
-pub use agree::{Agreement, NotShown, Permitted, Row, Says, Shown, rows, shown};
+pub use agree::{Agreement, NotShown, Permitted, Row, Says, Shown, look_for, rows, shown};
 pub use decide::{accept, decide, decide_until, needed, outcomes};
 pub use decided::{Decided, Lasso, Property};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};

@@ -36,14 +36,7 @@ impl Watch {
         let Some(me) = self.blocks[cx.at].as_ref().map(|b| b.thread(cx.warp, lane)) else { return Ok(()) };
         let start = other.start(conflict.byte);
         let same_instruction = cx.is_twin(me.warp, thread, pc, start);
-        let party = |site: &AccessSite, address, value| Party {
-            kind: site.kind,
-            strong: site.strength != Strength::Weak,
-            address,
-            bytes: site.width,
-            value,
-        };
-        let (first, second) = (party(other, start, theirs), party(site, address, value));
+        let (first, second) = (other.party(start, theirs), site.party(address, value));
         let near = thread.same_block(me);
         let cause = cause(other, site, same_instruction, thread.warp == me.warp, near);
         let space = if conflict.shared { AllocKind::Shared } else { AllocKind::Global };

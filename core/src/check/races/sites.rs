@@ -6,7 +6,7 @@ use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::AtomTy;
 use crate::program::uses;
-use crate::verdict::{AccessKind, Reach, Strength};
+use crate::verdict::{AccessKind, Party, Reach, Strength};
 
 /// What the checker does with an instruction's step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,6 +164,12 @@ fn access(request: &WarpRequest) -> Option<AccessSite> {
 }
 
 impl AccessSite {
+    /// An access here as a party of a race.
+    pub fn party(&self, address: u64, value: Option<u64>) -> Party {
+        let strong = self.strength != Strength::Weak;
+        Party { kind: self.kind, strong, address, bytes: self.width, value }
+    }
+
     /// Whether it is atomic with nothing more: relaxed.
     pub const fn is_plain_atomic(&self) -> bool {
         matches!(self.kind, AccessKind::Atomic) && !self.acquires && !self.releases

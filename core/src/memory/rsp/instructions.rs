@@ -22,6 +22,16 @@ fn devices(program: &Program, own: usize, reach: Reach) -> impl Iterator<Item = 
     (0..program.device_count()).filter(move |d| reach == Reach::System || *d == device)
 }
 
+/// An update to be made.
+#[derive(Clone, Copy)]
+struct Asked {
+    update: Update,
+    /// What is found goes here.
+    to: Register,
+    at: Location,
+    event: Event,
+}
+
 impl System {
     /// A thread executes its next instruction. `None`: it is blocked, and nothing has changed, or the thread is through.
     pub fn execute(&mut self, program: &Program, thread: usize) -> Option<Fired> {
@@ -36,10 +46,13 @@ impl System {
         let fired = match instruction {
             Instruction::Load(to, at) => self.load(group, to, at, event),
             Instruction::Store(from, at) => self.store_l1(program, group, at, self.value(from), event),
-            Instruction::Update(Level::L1, update, to, at) => self.update_l1(program, thread, update, to, at, event),
-            Instruction::Update(Level::L2, update, to, at) => self.update_l2(program, thread, update, to, at, event),
-            Instruction::Update(Level::Global, update, to, at) => {
-                self.update_global(program, thread, update, to, at, event)
+            Instruction::Update(level, update, to, at) => {
+                let asked = Asked { update, to, at, event };
+                match level {
+                    Level::L1 => self.update_l1(program, thread, asked),
+                    Level::L2 => self.update_l2(program, thread, asked),
+                    Level::Global => self.update_global(program, thread, asked),
+                }
             }
             Instruction::Flush(level, reach) => self.flush(program, thread, level, reach),
             Instruction::Invalidate(level, reach) => self.invalidate(program, group, level, reach),
@@ -92,40 +105,27 @@ impl System {
         }
     }
 
-    /// What an update stores; nothing where an exchange fails.
-    const fn updated(&self, update: Update, found: i32) -> Option<i32> {
-        match update {
+    /// An update reads what it found; answers what it stores, nothing where an exchange fails.
+    fn updated(&mut self, Asked { update, to, event, .. }: Asked, (found, source): (i32, Source)) -> Option<i32> {
+        let new = match update {
             Update::Increment => Some(found.wrapping_add(1)),
             Update::Apply(function, operand) => Some(function.of(found, self.value(operand))),
-            Update::Exchange(expected, new) => {
-                if found == self.value(expected) {
-                    Some(self.value(new))
-                } else {
-                    None
-                }
-            }
-        }
+            Update::Exchange(expected, new) => (found == self.value(expected)).then(|| self.value(new)),
+        };
+        self.set(to, found);
+        self.ghost.read(event, source);
+        new
     }
 
     /// Rule: rsp.INC-L1
-    fn update_l1(
-        &mut self,
-        program: &Program,
-        thread: usize,
-        update: Update,
-        to: Register,
-        at: Location,
-        event: Event,
-    ) -> Option<Fired> {
+    fn update_l1(&mut self, program: &Program, thread: usize, asked: Asked) -> Option<Fired> {
+        let Asked { at, event, .. } = asked;
         let group = program.group_of(thread);
         if !self.rmw[group].ready(thread) && !on(Mutant::RspRmwLockIgnored) {
             return None;
         }
         let entry = self.l1[group].valid(at)?;
-        let new = self.updated(update, entry.value);
-        self.set(to, entry.value);
-        self.ghost.read(event, entry.source);
-        if let Some(new) = new {
+        if let Some(new) = self.updated(asked, (entry.value, entry.source)) {
             self.store(program, (Level::L1, group), at, new, event.into());
             self.ghost.write(program, event, Place::l1(group), at);
         }
@@ -133,15 +133,8 @@ impl System {
     }
 
     /// Rule: rsp.INC-L2
-    fn update_l2(
-        &mut self,
-        program: &Program,
-        thread: usize,
-        update: Update,
-        to: Register,
-        at: Location,
-        event: Event,
-    ) -> Option<Fired> {
+    fn update_l2(&mut self, program: &Program, thread: usize, asked: Asked) -> Option<Fired> {
+        let Asked { at, event, .. } = asked;
         let group = program.group_of(thread);
         let device = program.device_of(group);
         let dirty = !self.l1[group].not_dirty(at) && !on(Mutant::RspDirtyPassed);
@@ -150,13 +143,10 @@ impl System {
             return None;
         }
         let entry = self.l2[device].valid(at)?;
-        let new = self.updated(update, entry.value);
         if !on(Mutant::RspIncrementKeepsL1) {
             self.l1[group].invalidate(at);
         }
-        self.set(to, entry.value);
-        self.ghost.read(event, entry.source);
-        if let Some(new) = new {
+        if let Some(new) = self.updated(asked, (entry.value, entry.source)) {
             (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
             self.store(program, (Level::L2, device), at, new, event.into());
             self.ghost.write(program, event, Place::l2(device), at);
@@ -165,15 +155,8 @@ impl System {
     }
 
     /// An addition of ours, the counterpart for scope ALL (D-rsp-all). Rule: rsp.INC-GL
-    fn update_global(
-        &mut self,
-        program: &Program,
-        thread: usize,
-        update: Update,
-        to: Register,
-        at: Location,
-        event: Event,
-    ) -> Option<Fired> {
+    fn update_global(&mut self, program: &Program, thread: usize, asked: Asked) -> Option<Fired> {
+        let Asked { at, event, .. } = asked;
         let group = program.group_of(thread);
         let device = program.device_of(group);
         let dirty = !self.l1[group].not_dirty(at) || !self.l2[device].not_dirty(at);
@@ -181,13 +164,9 @@ impl System {
         if !self.rmw[group].ready(thread) || dirty || locked {
             return None;
         }
-        let (found, source) = self.global[usize::from(at.0)];
-        let new = self.updated(update, found);
         self.l1[group].invalidate(at);
         self.l2[device].invalidate(at);
-        self.set(to, found);
-        self.ghost.read(event, source);
-        if let Some(new) = new {
+        if let Some(new) = self.updated(asked, self.global[usize::from(at.0)]) {
             (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
             self.global[usize::from(at.0)] = (new, event.into());
             self.ghost.write(program, event, Place::GLOBAL, at);

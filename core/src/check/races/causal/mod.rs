@@ -19,7 +19,7 @@ use crate::base::{Pc, lanes_of};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Space;
 use crate::verdict::{
-    Access, AccessKind, AllocKind, Bug, BugKind, Event, Inside, Named, Party, Race, Shape, Stop, Strength, Who,
+    Access, AccessKind, AllocKind, Bug, BugKind, Event, Inside, Named, Race, Shape, Stop, Strength, Who,
 };
 use known::{Set, Spot, Table, Thread, Touch, thread};
 use std::sync::Arc;
@@ -216,15 +216,8 @@ impl Causal {
         let start = theirs.start(spot.1);
         let lane = earlier.thread.2 as usize;
         let before = if twins { stored(access, site, lane, start) } else { earlier.value };
-        let party = |site: &AccessSite, address, value| Party {
-            kind: site.kind,
-            strong: site.strength != Strength::Weak,
-            address,
-            bytes: site.width,
-            value,
-        };
         let value = part.value().filter(|_| site.kind == AccessKind::Write);
-        let (first, second) = (party(theirs, start, before), party(site, address, value));
+        let (first, second) = (theirs.party(start, before), site.party(address, value));
         let stores = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
         let equal = stores && (start, first.bytes) == (address, second.bytes) && value.is_some() && before == value;
         let space = if spot.0.is_some() { AllocKind::Shared } else { AllocKind::Global };
