@@ -24,8 +24,7 @@ use crate::machine::walk::Walker;
 use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
-use crate::memory::split::Split;
-use crate::memory::{Cx, Environment, FermiModel, MemoryModel, SiteHints};
+use crate::memory::{Cx, Delayed, DelayedModel, Environment, FermiModel, MemoryModel, SiteHints};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::any::Any;
@@ -43,7 +42,7 @@ impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
     }
 }
 
-impl<C: Explored + 'static> Quiet for Hosted<C, Split> {
+impl<C: Explored + 'static> Quiet for Hosted<C, Delayed> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
         self.go::<_, Baseline>(Observed::new(None), run)
     }
@@ -190,7 +189,7 @@ struct Hosted<C, M: Environment> {
 pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Config) -> Box<dyn Machine> {
     match &config.memory {
         MemoryModel::Flat => controlled::<Flat>(control, (), address_bits, config),
-        MemoryModel::Split => controlled::<Split>(control, (), address_bits, config),
+        MemoryModel::Split => controlled::<Delayed>(control, DelayedModel::Split, address_bits, config),
         MemoryModel::Fermi(device, programs) => {
             let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
             controlled::<Fermi>(control, model, address_bits, config)

@@ -4,6 +4,7 @@
 //! completes it in `issue`; an engine with caches turns it into operations and completes it in `perform`. Knows nothing
 //! of scheduling, of convergence or of barriers.
 
+mod delayed;
 mod engine;
 mod environment;
 pub mod fermi;
@@ -14,6 +15,7 @@ pub mod rsp;
 mod snapshot;
 pub mod split;
 
+pub use delayed::{Delayed, DelayedModel};
 pub use engine::Memory;
 pub use environment::Environment;
 pub use fermi::FermiModel;
