@@ -10,7 +10,7 @@ use shapes::{Shape, Trio, all, exchange, load, program, random, store};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use warpstep::explore::lockstep::{Grain, Options, Search, Space};
-use warpstep::memory::lockstep::{Op, Outcome, Program, Readings, Source};
+use warpstep::memory::lockstep::{Entry, Fired, Op, Outcome, Program, Readings, Source, Step, System};
 
 /// Each location has a line of its own; so they share a mutex only in a pool of one.
 const LINES: &[u64] = &[0, 1];
@@ -68,6 +68,27 @@ fn figure_7_has_its_outcomes() {
             }
         }
     }
+}
+
+/// Figure 7 as the paper tells it: C0's load beats C1's store to the mutex, and passes C0's own store.
+#[test]
+fn figure_7_is_walked_as_the_paper_tells_it() {
+    let program = Program::new(&store_buffering(0, 2)).unwrap();
+    let (a, b) = (Entry(0), Entry(1));
+    let mut system = System::default();
+    let mut possible = |step| system.step(&program, Readings::REPAIRED, step, &mut Fired::default()).is_some();
+    assert!(possible(Step::CpuCommit(0)));
+    // Under a pending store without a mutex nothing commits, and nothing asks yet.
+    assert!(!possible(Step::CpuCommit(0)) && !possible(Step::CpuAsk(0)) && !possible(Step::CpuRetire(0)));
+    assert!(possible(Step::CpuAnswer(0, a)) && possible(Step::CpuAsk(0)) && !possible(Step::CpuCommit(0)));
+    // MuReq-LdB beats MuReq-StB, and the load passes the store.
+    assert!(possible(Step::CpuCommit(1)));
+    assert!(possible(Step::CpuAnswer(0, b)) && possible(Step::CpuAnswer(1, b)) && possible(Step::CpuCommit(0)));
+    assert!(!possible(Step::CpuRetire(1)) && !possible(Step::CpuAsk(1)) && !possible(Step::CpuCommit(1)));
+    // StA retires, MuRel-LdB lets StB have its mutex.
+    assert!(possible(Step::CpuRetire(0)) && possible(Step::CpuRetire(1)) && possible(Step::CpuCommit(1)));
+    assert!(system.is_complete(&program));
+    assert_eq!([0, 1].map(|r| system.outcome().register(r)), [0, 1]);
 }
 
 /// What came of a sweep.
@@ -285,6 +306,19 @@ fn lanes_in_lockstep_share_an_order_of_their_own() {
     // Stores of one instruction to one location: any of them, and nobody sees two.
     let overlap = program(&[&[store(&[0, 0])]], &[&[load(&[0]), load(&[0])]], LINES, 2);
     assert_eq!(registers(&mechanism(&overlap, Readings::REPAIRED)), [[0, 0], [0, 1], [0, 2], [1, 1], [2, 2]]);
+}
+
+/// Exchanges are stores to the mechanism, and nothing comes between what one finds and what it stores.
+#[test]
+fn exchanges_are_atomic() {
+    let source = program(&[&[exchange(&[0, 0])]], &[&[exchange(&[0])]], LINES, 2);
+    let found = mechanism(&source, Readings::REPAIRED);
+    // Each of the three finds 0 or what another has stored, and no two the same.
+    assert_eq!(registers(&found), [[0, 1, 2], [0, 3, 1], [2, 0, 3], [2, 3, 0], [3, 0, 2], [3, 1, 0]]);
+    // They are fences, too: nobody passes one but behind a mutex.
+    let source = program(&[&[exchange(&[0]), load(&[1])]], &[&[exchange(&[1]), load(&[0])]], LINES, 2);
+    let ends = registers::<4>(&mechanism(&source, Readings::REPAIRED));
+    assert!(!ends.is_empty() && ends.iter().all(|r| r[1] != 0 || r[3] != 0), "{ends:?}");
 }
 
 /// With a lane each, lockstep sequential consistency is sequential consistency.
