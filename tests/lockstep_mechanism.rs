@@ -233,7 +233,7 @@ fn random_programs_are_lockstep_sequentially_consistent() {
 #[test]
 fn the_same_sweep_finds_what_the_text_does_not_do() {
     let right = Readings::REPAIRED;
-    let programs = every(&PLAIN, stride(19));
+    let programs = every(&PLAIN, stride(53));
     for (name, readings, [wrong, stuck]) in [
         ("a store retires without its mutex", Readings { carry: false, ..right }, [true, false]),
         ("stores are pending before they are issued", Readings { issued: false, ..right }, [false, true]),
@@ -313,8 +313,8 @@ fn lanes_in_lockstep_share_an_order_of_their_own() {
 fn exchanges_are_atomic() {
     let source = program(&[&[exchange(&[0, 0])]], &[&[exchange(&[0])]], LINES, 2);
     let found = mechanism(&source, Readings::REPAIRED);
-    // Each of the three finds 0 or what another has stored, and no two the same.
-    assert_eq!(registers(&found), [[0, 1, 2], [0, 3, 1], [2, 0, 3], [2, 3, 0], [3, 0, 2], [3, 1, 0]]);
+    // Each finds 0 or what another has stored, no two the same; between those of one instruction their mutex is kept.
+    assert_eq!(registers(&found), [[0, 1, 2], [2, 0, 1], [2, 3, 0], [3, 1, 0]]);
     // They are fences, too: nobody passes one but behind a mutex.
     let source = program(&[&[exchange(&[0]), load(&[1])]], &[&[exchange(&[1]), load(&[0])]], LINES, 2);
     let ends = registers::<4>(&mechanism(&source, Readings::REPAIRED));
