@@ -1,8 +1,8 @@
 //! What the machine executes: accesses of wavefronts and of CPU threads, without control flow and arithmetic.
 
 use super::coalesce::coalesce;
+use super::fired::Fired;
 use super::statuses::{Entry, Hash};
-use super::system::Fired;
 use super::{CPUS, LANES, LENGTH, LOCATIONS, REGISTERS, REQUESTS, VALUES, WAVES};
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::Rule;

@@ -1,6 +1,7 @@
 //! The state of the machine, its steps, and what of the paper's text is taken how.
 
 use super::cmm::{Cmm, FewCounts, ShortFifo};
+use super::fired::Fired;
 use super::gmm::Gmm;
 use super::pool::{FewSlots, Pool, Slots};
 use super::program::{Ahead, Op, Program, Request};
@@ -114,29 +115,6 @@ pub enum Step {
     CpuCommit(u8),
     /// The oldest store of a store buffer reaches memory.
     CpuRetire(u8),
-}
-
-/// The rules that fired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Fired(u32);
-
-impl Fired {
-    pub(super) const fn add(&mut self, rule: Rule) {
-        self.0 |= 1_u32.wrapping_shl((rule as u32).wrapping_sub(Rule::LscHash as u32));
-    }
-
-    /// Adds others.
-    pub const fn join(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-
-    /// The rules.
-    #[must_use]
-    pub fn rules(self) -> Vec<Rule> {
-        let bit =
-            |r: &Rule| (*r as u32).checked_sub(Rule::LscHash as u32).and_then(|k| 1_u32.checked_shl(k)).unwrap_or(0);
-        Rule::ALL.iter().copied().filter(|r| self.0 & bit(r) != 0).collect()
-    }
 }
 
 pub(super) const fn bit(entry: Entry) -> u8 {

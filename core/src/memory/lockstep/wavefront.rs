@@ -1,10 +1,11 @@
 //! What a wavefront does (6.4): its instructions are serviced in order, ask for mutexes, and go to the memory system.
 
+use super::fired::Fired;
 use super::gmm::Wanted;
 use super::pool::{Answer, Asker};
 use super::program::{Ahead, Code, Program};
 use super::statuses::{Entry, Status, Statuses};
-use super::system::{Fired, Readings, System, Wave, bit, bits};
+use super::system::{Readings, System, Wave, bit, bits};
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::Rule;
 
