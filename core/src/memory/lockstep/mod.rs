@@ -16,6 +16,7 @@ mod gmm;
 mod pool;
 mod program;
 mod statuses;
+mod step;
 mod system;
 mod wavefront;
 
@@ -26,7 +27,8 @@ pub use gmm::{Gmm, Wanted};
 pub use pool::{Answer, Asker, FewSlots, ManySlots, Pool, Slots};
 pub use program::{Access, Ahead, Code, Instruction, Op, Program, Request, Source, TooBig};
 pub use statuses::{Entry, FewStatuses, Hash, ManyStatuses, Status, Statuses};
-pub use system::{Outcome, Readings, Step, System};
+pub use step::Step;
+pub use system::{Outcome, Readings, System};
 
 /// Wavefronts at most.
 pub const WAVES: usize = 3;

@@ -6,6 +6,7 @@ use super::gmm::Gmm;
 use super::pool::{FewSlots, Pool, Slots};
 use super::program::{Ahead, Op, Program, Request};
 use super::statuses::{Entry, FewStatuses};
+use super::step::Step;
 use super::{CPUS, WAVES};
 use crate::verdict::Rule;
 
@@ -92,29 +93,6 @@ impl Outcome {
     pub const fn location(self, at: u8) -> u8 {
         (self.memory >> (at * 4) & 0xf) as u8
     }
-}
-
-/// A step.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Step {
-    /// A wavefront services its next instruction.
-    Service(u8),
-    /// The pool answers a wavefront's request for a mutex.
-    Answer(u8, Entry),
-    /// A wavefront asks again for a mutex that it was refused.
-    AskAgain(u8, Entry),
-    /// A load of a wavefront returns: the request by number.
-    Load(u8, u8),
-    /// A store of a wavefront reaches memory: the request, and the choice among stores to the same location.
-    Retire(u8, u8, u8),
-    /// The head of a CPU thread's ROB asks for its mutex.
-    CpuAsk(u8),
-    /// The pool answers a CPU thread's request.
-    CpuAnswer(u8, Entry),
-    /// The head of a CPU thread's ROB commits.
-    CpuCommit(u8),
-    /// The oldest store of a store buffer reaches memory.
-    CpuRetire(u8),
 }
 
 pub(super) const fn bit(entry: Entry) -> u8 {
@@ -216,6 +194,9 @@ impl System {
 
     /// Makes a step. `None`: it is not possible now, and nothing has changed.
     pub fn step(&mut self, program: &Program, readings: Readings, step: Step, fired: &mut Fired) -> Option<()> {
+        if !program.has(step) {
+            return None;
+        }
         match step {
             Step::Service(wave) => self.service(program, readings, usize::from(wave), fired),
             Step::Answer(wave, entry) => self.answer(program, readings, usize::from(wave), entry, fired),

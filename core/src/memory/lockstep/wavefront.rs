@@ -150,7 +150,7 @@ impl System {
         let free = wave.gmm.pending_store() == 0 || wave.gmm.holds(request.entry) || on(Mutant::LscLoadsUnheld);
         let over = |p: u8| code.requests[usize::from(p)].locations & request.locations != 0;
         let blocked = bits(wave.pending).any(over) && !on(Mutant::LscNoBlock);
-        if !free || blocked {
+        if !free || blocked || wave.open >> r & 1 == 0 {
             return None;
         }
         wave.open &= !(1 << r);
@@ -178,7 +178,7 @@ impl System {
             let any = readings.in_order && !on(Mutant::LscRetireAnyOrder);
             other.instruction < request.instruction && (any || other.locations & request.locations != 0)
         };
-        if bits(wave.pending).any(before) {
+        if wave.pending >> r & 1 == 0 || bits(wave.pending).any(before) {
             return None;
         }
         fired.add(Rule::LscStoreRetire);
