@@ -6,7 +6,7 @@ mod shapes;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use shapes::{Shape, Trio, all, exchange, load, program, random, store};
+use shapes::{Agents, Shape, all, exchange, load, program, random, store};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use warpstep::explore::lockstep::{Grain, Options, Search, Space};
@@ -107,11 +107,11 @@ struct Sum {
     of_model: u64,
     as_many: u64,
     /// Programs with an outcome that is not lockstep sequentially consistent, and the mutexes in the pool.
-    wrong: Vec<(Trio, u32)>,
+    wrong: Vec<(Agents, u32)>,
     /// Programs that can be left waiting for ever.
-    stuck: Vec<(Trio, u32)>,
+    stuck: Vec<(Agents, u32)>,
     /// Programs whose outcomes differ when nothing is left out of the search.
-    missed: Vec<(Trio, u32)>,
+    missed: Vec<(Agents, u32)>,
 }
 
 impl Sum {
@@ -145,9 +145,9 @@ impl Sum {
     }
 
     /// Looks at a program under some pools; with all steps, too, and for runs that never end, if that is asked for.
-    fn look(&mut self, search: &mut Search, trio: &Trio, readings: Readings, (pools, whole): (&[u32], bool)) {
-        let ([one, other], cpu) = trio;
-        let source = |pool| program(&[one, other], &[cpu], LINES, pool);
+    fn look(&mut self, search: &mut Search, agents: &Agents, readings: Readings, (pools, whole): (&[u32], bool)) {
+        let [waves, cpus] = [&agents.0, &agents.1].map(|all| all.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let source = |pool| program(&waves, &cpus, LINES, pool);
         let (allowed, states) = model::outcomes(&source(1));
         self.of_model += states as u64;
         for pool in pools.iter().copied() {
@@ -157,7 +157,7 @@ impl Sum {
             let found = outcomes(&space);
             self.as_many += u64::from(found == allowed);
             if found.iter().any(|o| allowed.binary_search(o).is_err()) {
-                self.wrong.push((trio.clone(), pool));
+                self.wrong.push((agents.clone(), pool));
             }
             let mut waits = space.stuck.0 != 0;
             if whole {
@@ -165,11 +165,11 @@ impl Sum {
                 self.unreduced += space.states;
                 waits |= space.stuck.0 != 0 || space.endless.0 != 0;
                 if outcomes(&space) != found {
-                    self.missed.push((trio.clone(), pool));
+                    self.missed.push((agents.clone(), pool));
                 }
             }
             if waits {
-                self.stuck.push((trio.clone(), pool));
+                self.stuck.push((agents.clone(), pool));
             }
         }
         self.programs += 1;
@@ -180,15 +180,15 @@ impl Sum {
 const POOLS: [u32; 2] = [2, 1];
 
 /// Looks at programs on all cores, in turns, under so many of the pools; at every so many-th with all steps.
-fn sweep(readings: Readings, programs: &[(Trio, u64)], pools: usize, whole: usize) -> Sum {
+fn sweep(readings: Readings, programs: &[(Agents, u64)], pools: usize, whole: usize) -> Sum {
     let (next, sum) = (AtomicUsize::new(0), Mutex::new(Sum::default()));
     let work = || {
         let (mut own, mut search) = (Sum::default(), Search::default());
         loop {
             let k = next.fetch_add(1, Ordering::Relaxed);
-            let Some((trio, count)) = programs.get(k) else { break };
+            let Some((agents, count)) = programs.get(k) else { break };
             let pools = if pools == 1 { &POOLS[k % 2..=k % 2] } else { &POOLS };
-            own.look(&mut search, trio, readings, (pools, k % whole == 0));
+            own.look(&mut search, agents, readings, (pools, k % whole == 0));
             own.stand_for += count;
         }
         sum.lock().unwrap().join(own);
@@ -200,12 +200,12 @@ fn sweep(readings: Readings, programs: &[(Trio, u64)], pools: usize, whole: usiz
     sum
 }
 
-fn every(ops: &[Op], stride: usize) -> Vec<(Trio, u64)> {
+fn every(ops: &[Op], agents: [usize; 2], stride: usize) -> Vec<(Agents, u64)> {
     let (mut seen, mut programs) = (0, Vec::new());
-    all(ops, &mut |trio, count| {
+    all(ops, agents, &mut |agents, count| {
         seen += 1;
         if seen % stride == 0 {
-            programs.push((trio.clone(), count));
+            programs.push((agents.clone(), count));
         }
     });
     programs
@@ -216,12 +216,20 @@ const ALL: [Op; 3] = [Op::Load, Op::Store, Op::Exchange];
 
 #[test]
 fn all_small_programs_are_lockstep_sequentially_consistent() {
-    let sum = sweep(Readings::REPAIRED, &every(&PLAIN, stride(101)), 2, stride(19));
+    let sum = sweep(Readings::REPAIRED, &every(&PLAIN, [2, 1], stride(101)), 2, stride(19));
     sum.tell("programs of two loads or stores each");
     sum.is_right();
-    let sum = sweep(Readings::REPAIRED, &every(&ALL, stride_of(3911, 13)), 2, 53);
+    let sum = sweep(Readings::REPAIRED, &every(&ALL, [2, 1], stride_of(3911, 13)), 2, 53);
     sum.tell("programs of two loads, stores or exchanges each");
     sum.is_right();
+    let two_cores = every(&PLAIN, [1, 2], stride(101));
+    let sum = sweep(Readings::REPAIRED, &two_cores, 2, stride(19));
+    sum.tell("programs of two loads or stores each, with two CPU threads");
+    sum.is_right();
+    // Two of which can wait for each other unless they ask in order.
+    let sum = sweep(Readings { ask: false, ..Readings::REPAIRED }, &two_cores, 2, usize::MAX);
+    sum.tell("of the same without order");
+    assert!(sum.wrong.is_empty() && !sum.stuck.is_empty());
 }
 
 #[test]
@@ -238,7 +246,7 @@ fn random_programs_are_lockstep_sequentially_consistent() {
 #[test]
 fn the_same_sweep_finds_what_the_text_does_not_do() {
     let right = Readings::REPAIRED;
-    let programs = every(&PLAIN, stride_of(53, 7));
+    let programs = every(&PLAIN, [2, 1], stride_of(53, 7));
     for (name, readings, [wrong, stuck]) in [
         ("a store retires without its mutex", Readings { carry: false, ..right }, [true, false]),
         ("stores are pending before they are issued", Readings { issued: false, ..right }, [false, true]),
