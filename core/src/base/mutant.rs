@@ -192,6 +192,10 @@ words! {
         RspFetchOverDirty = "rsp-fetch-over-dirty",
         /// A location leaves a fifo while it is dirty (`rsp.env.DEQLOC-L1`).
         RspDequeuesDirty = "rsp-dequeues-dirty",
+        /// A wavefront's next instruction asks for mutexes while an older one waits for its own (`lsc.gpu.service`).
+        LscOutOfOrder = "lsc-out-of-order",
+        /// A wavefront gives back its mutexes with the first store that retires (`lsc.gpu.release`).
+        LscReleaseEarly = "lsc-release-early",
     }
 }
 

@@ -10,6 +10,7 @@ mod environment;
 pub mod fermi;
 pub mod flat;
 mod local;
+pub mod lockstep;
 mod registers;
 pub mod rsp;
 mod snapshot;
