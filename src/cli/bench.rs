@@ -38,7 +38,8 @@ pub(super) struct Bench {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
 
-    /// The memory: at once, or by the report's caches and memory programs.
+    /// The memory: at once (flat), by the report's caches and memory programs (fermi), or by the mutex mechanism of lockstep
+    /// sequential consistency (lsc-mutex).
     #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
 

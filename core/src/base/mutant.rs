@@ -196,6 +196,16 @@ words! {
         LscOutOfOrder = "lsc-out-of-order",
         /// A wavefront gives back its mutexes with the first store that retires (`lsc.gpu.release`).
         LscReleaseEarly = "lsc-release-early",
+        /// A warp's accesses are issued without mutexes (`lsc.ptx.issue`).
+        LscPtxNoMutex = "lsc-ptx-no-mutex",
+        /// A load does not wait for a pending store of its warp to the same line (`lsc.ptx.load`).
+        LscPtxNoBlock = "lsc-ptx-no-block",
+        /// The youngest store of a warp retires first (`lsc.ptx.retire`).
+        LscPtxUnordered = "lsc-ptx-unordered",
+        /// Shared memory is accessed though older stores are pending (`lsc.ptx.shared`).
+        LscPtxSharedAtOnce = "lsc-ptx-shared-at-once",
+        /// A barrier does not wait for stores (`lsc.ptx.wait`).
+        LscPtxBarrierAtOnce = "lsc-ptx-barrier-at-once",
     }
 }
 

@@ -220,4 +220,9 @@ rules! {
     RspEnvDeqLocL2 = "rsp.env.DEQLOC-L2",
     RspEnvDeqMarkerL1 = "rsp.env.DEQMARKER-L1",
     RspEnvDeqMarkerL2 = "rsp.env.DEQMARKER-L2",
+    LscPtxIssue = "lsc.ptx.issue",
+    LscPtxLoad = "lsc.ptx.load",
+    LscPtxRetire = "lsc.ptx.retire",
+    LscPtxShared = "lsc.ptx.shared",
+    LscPtxWait = "lsc.ptx.wait",
 }
