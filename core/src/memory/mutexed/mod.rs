@@ -3,9 +3,9 @@
 //!
 //! A warp is a wavefront. What an instruction accesses of global memory is coalesced by line. Its stores are pending until they
 //! retire, which is a step of its own for each line; meanwhile the warp goes on, but what is younger is issued only with mutexes for
-//! itself and for all pending stores. A warp has one instruction at most that asks for mutexes or loads, and waits for it; behind
-//! that are stores that have been issued and retire in the order of the program. The pool refuses a mutex that another warp has, and
-//! it is asked for again. All mutexes of a warp are given back when none of its stores is pending. Pool, managers of mutexes and
+//! itself and for all pending stores. A warp has one instruction at most that asks for mutexes or loads, and waits for it; before
+//! that are stores that have been issued, each when it had its mutex, and retire in the order of the program. The pool refuses a
+//! mutex that another warp has, and it is asked for again. All mutexes of a warp are given back when none of its stores is pending. Pool, managers of mutexes and
 //! coalescing are those of [`lockstep`](super::lockstep), which a search of the abstract machine shares.
 //!
 //! Shared memory is outside of the mechanism: an instruction's accesses of it are one step, after the warp's older stores. Local
@@ -163,22 +163,10 @@ impl Mutexed {
         Ok(())
     }
 
-    /// What follows from a step without another: a store that has its mutexes is issued, what is complete goes.
+    /// What follows from a step without another: a store that has its mutex is issued, what is complete goes.
     fn go_on(&mut self, wavefront: &mut Wavefront) {
-        let before = wavefront.stores.len();
-        wavefront.stores.retain(|store| !store.parts.is_empty());
-        let mut changed = wavefront.stores.len() != before;
-        let complete = |i: &mut Instruction| i.parts.is_empty();
-        changed |= wavefront.shared.take_if(complete).is_some();
-        changed |= wavefront.current.take_if(complete).is_some();
-        if wavefront.acquired(self.hash)
-            && let Some(store) = wavefront.current.take_if(|current| current.writes())
-        {
-            store.parts.iter().for_each(|_| wavefront.gmm.store_issued());
-            wavefront.stores.push_back(store);
-            changed = true;
-        }
-        if changed {
+        let issued = wavefront.issue(self.hash);
+        if wavefront.clear() || issued {
             self.woken.push(wavefront.who);
         }
     }
@@ -192,9 +180,16 @@ impl Mutexed {
         } else {
             wavefront.gmm.refused(entry);
             wavefront.gmm.ask_again(entry);
+            wavefront.refused.push(entry);
         }
-        wavefront.refused = !granted;
         if S::ON {
+            let [answer, heard] = if granted {
+                [Rule::LscPoolGrant, Rule::LscGpuAcquire]
+            } else {
+                [Rule::LscPoolNack, Rule::LscGpuRefused]
+            };
+            cx.sink.fire(wavefront.who, answer)?;
+            cx.sink.fire(wavefront.who, heard)?;
             cx.sink.event(wavefront.who, Event::Traffic(Traffic::Request { entry: entry.0, granted }))?;
         }
         Ok(())
@@ -208,7 +203,7 @@ impl Mutexed {
             given.push(entry);
         });
         if wavefront.gmm.pending_store() == 0 {
-            wavefront.want_anew(self.hash);
+            wavefront.let_go(self.hash);
         }
         if given.is_empty() {
             return Ok(());
@@ -216,6 +211,8 @@ impl Mutexed {
         self.pool_changed = true;
         self.wavefronts.given_back(self.hash, &self.pool);
         if S::ON {
+            cx.sink.fire(wavefront.who, Rule::LscGpuRelease)?;
+            cx.sink.fire(wavefront.who, Rule::LscPoolRelease)?;
             let told = |e: Entry| cx.sink.event(wavefront.who, Event::Traffic(Traffic::Release { entry: e.0 }));
             given.into_iter().try_for_each(told)?;
         }
@@ -397,7 +394,7 @@ impl Memory for Mutexed {
         all.sort_unstable_by_key(|w| (w.who.launch, w.who.block, w.who.warp));
         let (mut operations, mut mutexes) = (Vec::new(), Vec::new());
         for w in all {
-            let asks = !w.acquired(self.hash);
+            let asks = w.lacks_any(self.hash);
             let current = w.current.iter().map(|i| (i, false, asks)).chain(w.shared.iter().map(|i| (i, true, false)));
             let instructions = w.stores.iter().map(|i| (i, false, false)).chain(current);
             for (place, (i, shared, waits)) in (0..).zip(instructions) {

@@ -61,7 +61,7 @@ impl Wavefronts {
             self.live += wavefront.left();
             self.ready[at] = wavefront.offers(hash);
             self.places.insert(wavefront.who, slot);
-            if wavefront.refused {
+            if !wavefront.refused.is_empty() {
                 self.refused.push(slot);
             }
             self.slots[at] = Some(wavefront);
@@ -79,9 +79,9 @@ impl Wavefronts {
         refused.retain(|slot| {
             let at = *slot as usize;
             let Some(wavefront) = slots.get_mut(at).and_then(Option::as_mut) else { return false };
-            wavefront.refused = wavefront.asks_in_vain(hash, pool);
+            wavefront.refused.retain(|entry| pool.slots().is_taken(*entry));
             ready[at] = wavefront.offers(hash);
-            wavefront.refused
+            !wavefront.refused.is_empty()
         });
     }
 

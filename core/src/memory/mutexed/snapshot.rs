@@ -5,33 +5,37 @@
 
 use super::Mutexed;
 use super::wavefront::{Instruction, Wavefront};
-use crate::memory::lockstep::{Asker, Entry, Pool};
+use crate::memory::lockstep::{Asker, Entry, Pool, Status};
 use crate::memory::{Part, Snapshot, snapshot};
 use crate::verdict::Who;
 use std::collections::VecDeque;
 
 /// What a warp has in flight, as it is saved.
-type Saved = (Vec<u32>, Option<Instruction>, Option<Instruction>, VecDeque<Instruction>);
+type Saved = (Vec<u32>, Vec<u32>, Option<Instruction>, Option<Instruction>, VecDeque<Instruction>, bool);
 
 impl Mutexed {
     fn save_wavefront(&self, who: Who, out: &mut Vec<u8>) {
         if let Some(w) = self.wavefronts.of(who) {
-            let mutexes: Vec<u32> = w.mutexes().map(|entry| entry.0).collect();
-            snapshot::put(&(mutexes, &w.current, &w.shared, &w.stores), out);
+            let of = |wanted| {
+                let all = w.gmm.vector().iter().filter(move |(_, status)| *status == wanted);
+                all.map(|(entry, _)| entry.0).collect::<Vec<u32>>()
+            };
+            let (has, asks) = (of(Status::Acquired), of(Status::Requested));
+            snapshot::put(&(has, asks, &w.current, &w.shared, &w.stores, w.begun), out);
         }
     }
 
     fn load_wavefront(&mut self, who: Who, mut from: &[u8]) {
         let (slot, _) = self.wavefronts.take_of(who);
         let mut w = Wavefront::new(who);
-        if let Some((mutexes, current, shared, stores)) = snapshot::take::<Saved>(&mut from) {
-            for entry in mutexes.into_iter().map(Entry) {
+        if let Some((has, asks, current, shared, stores, begun)) = snapshot::take::<Saved>(&mut from) {
+            for entry in has.into_iter().map(Entry) {
                 w.gmm.want(entry);
                 w.gmm.acquired(entry);
             }
+            asks.into_iter().for_each(|entry| _ = w.gmm.want(Entry(entry)));
             stores.iter().flat_map(|store| &store.parts).for_each(|_| w.gmm.store_issued());
-            (w.current, w.shared, w.stores) = (current, shared, stores);
-            w.want(self.hash, |_, _| ());
+            (w.current, w.shared, w.stores, w.begun) = (current, shared, stores, begun);
         }
         self.wavefronts.put(slot, w, self.hash);
     }

@@ -2,7 +2,7 @@
 
 use crate::base::mutant::{Mutant, on};
 use crate::base::LaneMask;
-use crate::memory::lockstep::{Entry, Gmm, Hash, ManyStatuses, Pool, Slots, Status, Statuses};
+use crate::memory::lockstep::{Entry, Gmm, Hash, ManyStatuses, Pool, Slots, Status, Statuses, Wanted};
 use crate::memory::{Held, Issuer};
 use crate::program::instr::{MemOp, WarpRequest};
 use crate::verdict::{AccessId, Who};
@@ -83,15 +83,17 @@ pub(super) struct Wavefront {
     pub shared: Option<Instruction>,
     /// Stores that have been issued, the oldest first.
     pub stores: VecDeque<Instruction>,
-    /// Whether the pool has refused what it asks for, which nobody has given back since.
-    pub refused: bool,
+    /// Whether the youngest of them are the current instruction's.
+    pub begun: bool,
+    /// Mutexes that the pool has refused and nobody has given back since.
+    pub refused: SmallVec<[Entry; 2]>,
 }
 
 impl Wavefront {
     /// One without anything in flight.
     pub fn new(who: Who) -> Self {
         let (gmm, stores) = (Gmm::default(), VecDeque::new());
-        Self { who, gmm, current: None, shared: None, stores, refused: false }
+        Self { who, gmm, current: None, shared: None, stores, begun: false, refused: SmallVec::new() }
     }
 
     /// Whether nothing is in flight.
@@ -119,23 +121,25 @@ impl Wavefront {
         self.current.is_some() || self.shared.is_some() || self.stores.iter().any(Instruction::returns)
     }
 
-    /// Whether the current instruction needs mutexes: it writes, or stores are pending that it would go before (section 5).
-    pub fn needs_mutexes(&self) -> bool {
-        let Some(current) = &self.current else { return false };
-        (current.writes() || self.gmm.pending_store() > 0) && !on(Mutant::LscPtxNoMutex)
+    /// Whether it waits for a mutex.
+    fn asks_for(&self, entry: Entry) -> bool {
+        self.gmm.vector().get(entry) == Status::Requested
     }
 
-    /// The mutex that the current instruction asks for next, and the part that needs it: the lowest of those that it lacks, one
-    /// after the other (D-lsc-ptx-ascending).
-    fn lacks(&self, hash: Hash) -> Option<(Entry, Part)> {
-        let current = self.current.as_ref().filter(|_| self.needs_mutexes())?;
-        let parts = current.parts.iter().map(|part| (hash.entry(part.line), *part));
-        parts.filter(|(entry, _)| !self.gmm.holds(*entry)).min_by_key(|(entry, _)| *entry)
+    /// The mutexes that the current instruction waits for, each with the first part that needs it. They are asked for in any order, each
+    /// by itself (6.4).
+    fn lacks(&self, hash: Hash) -> impl Iterator<Item = (Entry, Part)> + '_ {
+        let parts = self.current.iter().flat_map(|current| &current.parts).map(move |p| (hash.entry(p.line), *p));
+        let before = move |entry: Entry, part: Part| {
+            let mut all = self.current.iter().flat_map(|current| &current.parts);
+            all.find(|p| hash.entry(p.line) == entry).is_some_and(|p| p.lead() == part.lead())
+        };
+        parts.filter(move |(entry, part)| self.asks_for(*entry) && before(*entry, *part))
     }
 
-    /// Whether the current instruction has all mutexes that it needs.
-    pub fn acquired(&self, hash: Hash) -> bool {
-        self.lacks(hash).is_none()
+    /// Whether the current instruction waits for mutexes.
+    pub fn lacks_any(&self, hash: Hash) -> bool {
+        self.lacks(hash).next().is_some()
     }
 
     /// Whether a store of the warp to a line has not retired: a younger load of it waits in the first cache (6.4).
@@ -152,9 +156,10 @@ impl Wavefront {
     /// The steps that can be made, with their numbers: a part of the current instruction has its first lane's, one of the oldest
     /// store 32 more.
     pub fn steps(&self, hash: Hash) -> impl Iterator<Item = (u32, Doing)> + '_ {
-        let lacks = self.lacks(hash);
-        let asks = lacks.map(|(entry, part)| (part.lead(), Doing::Ask(entry)));
-        let loads = self.current.iter().filter(move |_| lacks.is_none()).flat_map(|current| &current.parts);
+        let asks = self.lacks(hash).map(|(entry, part)| (part.lead(), Doing::Ask(entry)));
+        let free = self.gmm.pending_store() == 0 || on(Mutant::LscPtxNoMutex);
+        let loads = self.current.iter().filter(|current| !current.writes()).flat_map(|current| &current.parts);
+        let loads = loads.filter(move |part| free || self.gmm.holds(hash.entry(part.line)));
         let loads = loads.filter(|part| !self.stores_to(part.line)).map(|part| (part.lead(), Doing::Perform(*part)));
         let calm = self.stores.is_empty() || on(Mutant::LscPtxSharedAtOnce);
         let shared = self.shared.iter().filter(move |_| calm).flat_map(|i| &i.parts);
@@ -162,59 +167,88 @@ impl Wavefront {
         let retiring = if on(Mutant::LscPtxUnordered) { self.stores.back() } else { self.stores.front() };
         let stores = retiring.into_iter().flat_map(|store| &store.parts);
         let stores = stores.map(|part| (STORES + part.lead(), Doing::Retire(*part)));
-        asks.into_iter().chain(loads).chain(shared).chain(stores)
+        asks.chain(loads).chain(shared).chain(stores)
+    }
+
+    /// Some steps as a bitset.
+    fn word(&self, hash: Hash, some: impl Fn(&Doing) -> bool) -> u64 {
+        self.steps(hash).filter(|(_, doing)| some(doing)).fold(0, |word, (n, _)| word | 1 << n)
     }
 
     /// The steps that can be made and do something, as a bitset: a request only where the pool will grant it.
     pub fn movable<S: Slots>(&self, hash: Hash, pool: &Pool<S>) -> u64 {
-        let moves = |doing: &Doing| !matches!(doing, Doing::Ask(entry) if pool.slots().is_taken(*entry));
-        self.steps(hash).filter(|(_, doing)| moves(doing)).fold(0, |word, (n, _)| word | 1 << n)
+        self.word(hash, |doing| !matches!(doing, Doing::Ask(entry) if pool.slots().is_taken(*entry)))
     }
 
     /// The steps that a run offers, as a bitset: a request that was refused only when its mutex has been given back.
     pub fn offers(&self, hash: Hash) -> u64 {
-        let offered = |doing: &Doing| !(self.refused && matches!(doing, Doing::Ask(_)));
-        self.steps(hash).filter(|(_, doing)| offered(doing)).fold(0, |word, (n, _)| word | 1 << n)
+        self.word(hash, |doing| !matches!(doing, Doing::Ask(entry) if self.refused.contains(entry)))
     }
 
-    /// Whether it asks for a mutex that somebody has.
-    pub fn asks_in_vain<S: Slots>(&self, hash: Hash, pool: &Pool<S>) -> bool {
-        self.lacks(hash).is_some_and(|(entry, _)| pool.slots().is_taken(entry))
-    }
-
-    /// The current instruction wants its mutexes; `told` hears of each part whether it has to ask.
-    pub fn want(&mut self, hash: Hash, mut told: impl FnMut(Entry, crate::memory::lockstep::Wanted)) {
-        if !self.needs_mutexes() {
+    /// The current instruction is serviced: it wants mutexes, where it writes or goes before pending stores (section 5). `told` hears of
+    /// each part whether it has to ask.
+    pub fn want(&mut self, hash: Hash, mut told: impl FnMut(Entry, Wanted)) {
+        let Some(current) = &self.current else { return };
+        if !current.writes() && self.gmm.pending_store() == 0 || on(Mutant::LscPtxNoMutex) {
             return;
         }
-        for part in self.current.iter().flat_map(|current| &current.parts) {
+        for part in &current.parts {
             let entry = hash.entry(part.line);
             told(entry, self.gmm.want(entry));
         }
     }
 
-    /// No store is pending: a load needs no mutexes any more, and a store that has not got all of its own asks anew.
-    pub fn want_anew(&mut self, hash: Hash) {
-        self.refused = false;
-        if self.needs_mutexes() {
-            return self.want(hash, |_, _| ());
+    /// Stores that have their mutexes are issued; tells whether any was.
+    pub fn issue(&mut self, hash: Hash) -> bool {
+        let Some(current) = self.current.as_mut().filter(|current| current.writes()) else { return false };
+        let held = |part: &Part| self.gmm.holds(hash.entry(part.line)) || on(Mutant::LscPtxNoMutex);
+        let (issued, rest): (SmallVec<[Part; 2]>, _) = current.parts.iter().copied().partition(held);
+        if issued.is_empty() {
+            return false;
         }
-        for part in self.current.iter().flat_map(|current| &current.parts) {
+        current.parts = rest;
+        issued.iter().for_each(|_| self.gmm.store_issued());
+        match self.stores.back_mut().filter(|_| self.begun) {
+            Some(youngest) => youngest.parts.extend(issued),
+            None => self.stores.push_back(Instruction { parts: issued, ..current.clone() }),
+        }
+        self.begun = true;
+        true
+    }
+
+    /// What is complete goes; tells whether anything did.
+    pub fn clear(&mut self) -> bool {
+        let complete = |i: &mut Instruction| i.parts.is_empty();
+        let before = self.stores.len();
+        let last = self.stores.back().is_some_and(|store| store.parts.is_empty());
+        self.stores.retain(|store| !store.parts.is_empty());
+        let mut any = self.stores.len() != before;
+        any |= self.shared.take_if(complete).is_some();
+        any |= self.current.take_if(complete).is_some();
+        self.begun &= !last && self.current.is_some();
+        any
+    }
+
+    /// No store is pending: a load needs no mutexes any more.
+    pub fn let_go(&mut self, hash: Hash) {
+        let Some(current) = self.current.as_ref().filter(|current| !current.writes()) else { return };
+        for part in &current.parts {
             let entry = hash.entry(part.line);
             if self.gmm.vector().get(entry) == Status::Requested {
                 self.gmm.refused(entry);
                 self.gmm.give_up();
             }
         }
+        self.refused.clear();
     }
 
     /// The lanes that have something in flight.
     pub fn lanes(&self, number: u32, hash: Hash) -> LaneMask {
         match self.doing(number, hash) {
             Some(Doing::Perform(part) | Doing::Shared(part) | Doing::Retire(part)) => part.lanes,
-            Some(Doing::Ask(_)) => {
+            Some(Doing::Ask(entry)) => {
                 let parts = self.current.iter().flat_map(|current| &current.parts);
-                parts.filter(|part| part.lead() == number).fold(0, |lanes, part| lanes | part.lanes)
+                parts.filter(|p| hash.entry(p.line) == entry).fold(0, |lanes, p| lanes | p.lanes)
             }
             None => 0,
         }
