@@ -110,6 +110,10 @@ impl Memory for Delayed {
         of!(self, m => m.waits_for_others())
     }
 
+    fn issue_shows(&self, who: Who) -> bool {
+        of!(self, m => m.issue_shows(who))
+    }
+
     fn movable(&self, who: Who, out: &mut Vec<Movable>) {
         of!(self, m => m.movable(who, out));
     }

@@ -5,6 +5,7 @@
 //! is given back when the last request for it has left.
 
 use super::statuses::{Entry, FewStatuses, Status, Statuses};
+use crate::base::mutant::{Mutant, on};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Requests for each mutex.
@@ -61,10 +62,17 @@ impl<V: Statuses, C: Counts, F: MutexFifo> Cmm<V, C, F> {
         self.vector.get(entry) == Status::Acquired
     }
 
+    /// Whether no access is left that wants a mutex.
+    pub fn wants_nothing(&self, entry: Entry) -> bool {
+        self.counts.get(entry) == 0
+    }
+
     /// An access wants a mutex; whether a request has to be sent to the pool. Rule: lsc.cpu.request
     pub fn want(&mut self, entry: Entry, store: bool) -> bool {
         self.fifo.push(MrfEntry { entry, store });
-        self.counts.set(entry, self.counts.get(entry) + 1);
+        if !on(Mutant::LscRequestUncounted) {
+            self.counts.set(entry, self.counts.get(entry) + 1);
+        }
         let asks = self.vector.get(entry) == Status::Invalid;
         if asks {
             self.vector.set(entry, Status::Requested);
@@ -76,7 +84,7 @@ impl<V: Statuses, C: Counts, F: MutexFifo> Cmm<V, C, F> {
     /// Rule: lsc.cpu.acquire
     #[must_use]
     pub fn acquired(&mut self, entry: Entry) -> bool {
-        let late = self.counts.get(entry) == 0;
+        let late = self.counts.get(entry) == 0 && !on(Mutant::LscLateKept);
         self.vector.set(entry, if late { Status::Invalid } else { Status::Acquired });
         late
     }
@@ -99,7 +107,7 @@ impl<V: Statuses, C: Counts, F: MutexFifo> Cmm<V, C, F> {
                 self.vector.set(entry, Status::Invalid);
                 told(entry);
             }
-            leaves = self.fifo.front().filter(|r| !r.store);
+            leaves = self.fifo.front().filter(|r| !r.store && !on(Mutant::LscLoadsStay));
         }
     }
 }

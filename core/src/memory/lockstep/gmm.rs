@@ -64,6 +64,9 @@ impl<V: Statuses> Gmm<V> {
 
     /// An access wants a mutex for the first time: it is counted, unless it is held or was asked for. Rule: lsc.gpu.request
     pub fn want(&mut self, entry: Entry) -> Wanted {
+        if on(Mutant::LscUnasked) {
+            return Wanted::Waits;
+        }
         match self.vector.get(entry) {
             Status::Acquired => Wanted::Held,
             Status::Requested => Wanted::Waits,
@@ -77,7 +80,9 @@ impl<V: Statuses> Gmm<V> {
 
     /// The pool refuses: the mutex stays pending, and has to be asked for again. Rule: lsc.gpu.refused
     pub fn refused(&mut self, entry: Entry) {
-        self.vector.set(entry, Status::Invalid);
+        if !on(Mutant::LscRefusalUnnoticed) {
+            self.vector.set(entry, Status::Invalid);
+        }
     }
 
     /// A mutex that was refused is asked for again.
@@ -93,7 +98,8 @@ impl<V: Statuses> Gmm<V> {
     /// The pool grants a mutex that an access waits for. Rule: lsc.gpu.acquire
     pub fn acquired(&mut self, entry: Entry) {
         self.vector.set(entry, Status::Acquired);
-        self.pending_mutex = self.pending_mutex.saturating_sub(1);
+        let less = if on(Mutant::LscAcquiredPending) { 0 } else { 1 };
+        self.pending_mutex = self.pending_mutex.saturating_sub(less);
     }
 
     /// A store goes to the L1 cache.
@@ -105,8 +111,13 @@ impl<V: Statuses> Gmm<V> {
     pub fn store_retired(&mut self, told: impl FnMut(Entry)) {
         self.pending_store = self.pending_store.saturating_sub(1);
         if self.pending_store == 0 || on(Mutant::LscReleaseEarly) {
-            self.vector.release_acquired(told);
+            self.release_all(told);
         }
+    }
+
+    /// All mutexes are given back, one that came when no store was pending any more, too; `told` hears of each.
+    pub fn release_all(&mut self, told: impl FnMut(Entry)) {
+        self.vector.release_acquired(told);
     }
 }
 

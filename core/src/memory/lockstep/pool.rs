@@ -1,6 +1,7 @@
 //! The pool of mutexes (6.5): a bit for each, and a buffer of the CPU cores that wait for it. It does not know who has one.
 
 use super::statuses::Entry;
+use crate::base::mutant::{Mutant, on};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Who asks for a mutex.
@@ -51,15 +52,18 @@ impl<S: Slots> Pool<S> {
     pub fn ask(&mut self, entry: Entry, who: Asker) -> Answer {
         if !self.slots.is_taken(entry) {
             // Rule: lsc.pool.grant
-            self.slots.set_taken(entry, true);
+            self.slots.set_taken(entry, !on(Mutant::LscGrantUnmarked));
             return Answer::Granted;
         }
         match who {
             // Rule: lsc.pool.nack
+            Asker::Wavefront if on(Mutant::LscGrantsTaken) => Answer::Granted,
             Asker::Wavefront => Answer::Refused,
             // Rule: lsc.pool.queue
             Asker::Core(core) => {
-                self.slots.enqueue(entry, core);
+                if !on(Mutant::LscQueueDrops) {
+                    self.slots.enqueue(entry, core);
+                }
                 Answer::Queued
             }
         }
@@ -69,7 +73,7 @@ impl<S: Slots> Pool<S> {
     /// Rule: lsc.pool.release
     pub fn release(&mut self, entry: Entry) -> Option<u8> {
         let next = self.slots.dequeue(entry);
-        self.slots.set_taken(entry, next.is_some());
+        self.slots.set_taken(entry, next.is_some() && !on(Mutant::LscHandedOverFree));
         next
     }
 }

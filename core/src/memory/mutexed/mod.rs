@@ -295,6 +295,11 @@ impl Memory for Mutexed {
         true
     }
 
+    /// A store under pending ones keeps mutexes that would be given back before it otherwise.
+    fn issue_shows(&self, who: Who) -> bool {
+        self.wavefronts.of(who).is_some_and(|wavefront| !wavefront.stores.is_empty())
+    }
+
     fn issue<S: Sink>(&mut self, on: Active<'_, '_>, request: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
         let Active { at, mask, regs, near, .. } = on;
         let places = places(&self.arena, mask, request, regs, near, cx.hints.at(at.pc));
