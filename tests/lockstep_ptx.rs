@@ -79,11 +79,7 @@ impl Case {
         let schedules = reference(Reference::schedules(true, 20_000), Grain::Visible);
         assert_eq!(schedules.as_ref().unwrap_or(&all), &all);
         for grain in [Grain::Instruction, Grain::Visible] {
-            let mut poll = |_: &_| None;
-            let mut options = Options { audit: true, max_states: Some(500_000), ..Options::states(true, &mut poll) };
-            let space = explore(&mut *walk(grain), &mut options, &mut end);
-            assert_eq!((space.limit, space.found.len(), space.progress.collisions), (None, 0, 0));
-            assert_eq!(space.outcomes.into_keys().collect::<Ends>(), all, "{grain:?}");
+            assert_eq!(self.searched(memory, grain), all, "{grain:?}");
         }
         for seed in 0..50 {
             let config = Config { seed: Some(seed), ..self.config(memory.clone()) };
@@ -93,6 +89,18 @@ impl Case {
             assert!(all.contains(&end), "seed {seed}: {end:?}");
         }
         all
+    }
+
+    /// What a search finds in a grain.
+    fn searched(&self, memory: &MemoryModel, grain: Grain) -> Ends {
+        let (context, address, launch) = self.context(self.config(memory.clone()));
+        let mut walk = context.walk(std::slice::from_ref(&launch), grain).unwrap();
+        let mut end = |state: &dyn State| self.end(state.bytes(address, 4 * WORDS).unwrap());
+        let mut poll = |_: &_| None;
+        let mut options = Options { audit: true, max_states: Some(500_000), ..Options::states(true, &mut poll) };
+        let space = explore(&mut *walk, &mut options, &mut end);
+        assert_eq!((space.limit, space.found.len(), space.progress.collisions), (None, 0, 0));
+        space.outcomes.into_keys().collect()
     }
 
     /// The ends under the mechanism, which are none that flat memory with lanes one by one does not have.
@@ -136,24 +144,24 @@ fn two(first: &str, second: &str, show: &'static [usize]) -> Case {
 const READS: &[usize] = &[48, 64];
 
 /// Figure 7.
+fn store_buffering() -> Case {
+    let first = "st.global.u32 [%m], 1;\nld.global.u32 %a, [%m+64];";
+    two(first, "st.global.u32 [%m+64], 1;\nld.global.u32 %a, [%m];", READS)
+}
+
 #[test]
 fn store_buffering_shows_what_sequential_consistency_does() {
-    let case = two(
-        "st.global.u32 [%m], 1;\nld.global.u32 %a, [%m+64];",
-        "st.global.u32 [%m+64], 1;\nld.global.u32 %a, [%m];",
-        READS,
-    );
-    assert_eq!(case.equal(), set([[0, 1], [1, 0], [1, 1]]));
+    assert_eq!(store_buffering().equal(), set([[0, 1], [1, 0], [1, 1]]));
+}
+
+fn message_passing() -> Case {
+    let first = "st.global.u32 [%m], 1;\nst.global.u32 [%m+64], 1;";
+    two(first, "ld.global.u32 %a, [%m+64];\nld.global.u32 %b, [%m];", &[64, 65])
 }
 
 #[test]
 fn messages_are_passed_in_order() {
-    let case = two(
-        "st.global.u32 [%m], 1;\nst.global.u32 [%m+64], 1;",
-        "ld.global.u32 %a, [%m+64];\nld.global.u32 %b, [%m];",
-        &[64, 65],
-    );
-    assert_eq!(case.equal(), set([[0, 0], [0, 1], [1, 1]]));
+    assert_eq!(message_passing().equal(), set([[0, 0], [0, 1], [1, 1]]));
 }
 
 #[test]
@@ -229,17 +237,33 @@ fn warps_that_want_the_same_two_mutexes_do_not_block_each_other() {
     assert!(ends.contains(&vec![1; 4]) && ends.contains(&vec![2; 4]), "{ends:?}");
 }
 
+fn both_memories() -> Case {
+    let first = ".shared .align 4 .u32 s;\nst.global.u32 [%m], 1;\nld.shared.u32 %a, [s];";
+    two(first, "st.shared.u32 [s], 1;\nld.global.u32 %a, [%m];", READS)
+}
+
 #[test]
 fn shared_and_global_memory_are_in_one_order() {
-    let first = ".shared .align 4 .u32 s;\nst.global.u32 [%m], 1;\nld.shared.u32 %a, [s];";
-    let case = two(first, "st.shared.u32 [s], 1;\nld.global.u32 %a, [%m];", READS);
-    assert_eq!(case.equal(), set([[0, 1], [1, 0], [1, 1]]));
+    assert_eq!(both_memories().equal(), set([[0, 1], [1, 0], [1, 1]]));
+}
+
+fn barrier() -> Case {
+    two("st.global.u32 [%m], 1;\nbar.sync 0;", "bar.sync 0;\nld.global.u32 %a, [%m];", &[64])
 }
 
 #[test]
 fn a_barrier_waits_for_stores() {
-    let case = two("st.global.u32 [%m], 1;\nbar.sync 0;", "bar.sync 0;\nld.global.u32 %a, [%m];", &[64]);
-    assert_eq!(case.equal(), set([[1]]));
+    assert_eq!(barrier().equal(), set([[1]]));
+}
+
+/// A load of what the warp has just stored.
+fn own_store() -> Case {
+    two("st.global.u32 [%m], 1;\nld.global.u32 %a, [%m];", "", &[48])
+}
+
+#[test]
+fn a_load_waits_for_the_own_store() {
+    assert_eq!(own_store().equal(), set([[1]]));
 }
 
 /// Generic addresses of shared and of global memory in one instruction.
@@ -312,4 +336,30 @@ fn seventeen_evictions_carry_one_hash() {
     context.launch_with(&launch, &mut observers, &mut |_| ()).unwrap();
     let counters = observers.get::<Costs>().unwrap().counters();
     assert_eq!((counters.loads, counters.evictions, counters.rehashes), (81, 17, 1));
+}
+
+#[cfg(feature = "mutants")]
+pub mod mutants {
+    use super::{Case, Ends, Grain, barrier, both_memories, message_passing, mutexes, own_store, set, store_buffering};
+    use warpstep::base::mutant::{Mutant, select};
+
+    /// Each deliberate error shows an end that is not there without it.
+    pub fn are_noticed() {
+        let sc = || set([[0, 1], [1, 0], [1, 1]]);
+        let all: [(Mutant, Case, Ends); 5] = [
+            (Mutant::LscPtxNoMutex, store_buffering(), sc()),
+            (Mutant::LscPtxNoBlock, own_store(), set([[1]])),
+            (Mutant::LscPtxUnordered, message_passing(), set([[0, 0], [0, 1], [1, 1]])),
+            (Mutant::LscPtxSharedAtOnce, both_memories(), sc()),
+            (Mutant::LscPtxBarrierAtOnce, barrier(), set([[1]])),
+        ];
+        for (mutant, case, right) in all {
+            select(None);
+            assert_eq!(case.searched(&mutexes(), Grain::Visible), right);
+            select(Some(mutant));
+            let wrong = case.searched(&mutexes(), Grain::Visible);
+            select(None);
+            assert!(!wrong.is_subset(&right), "nothing tells {} apart: {wrong:?}", mutant.name());
+        }
+    }
 }

@@ -21,24 +21,18 @@ pub enum Traffic {
         /// The entry of the pool.
         entry: u32,
     },
-    /// A coalesced load looks into the first cache of its multiprocessor.
+    /// A coalesced load looks into the first cache.
     Load {
-        /// The multiprocessor.
-        processor: u32,
         /// The line.
         line: u64,
     },
     /// A coalesced store is written through.
     Store {
-        /// The multiprocessor.
-        processor: u32,
         /// The line.
         line: u64,
     },
     /// A coalesced atomic operation is performed behind the first cache.
     Atomic {
-        /// The multiprocessor.
-        processor: u32,
         /// The line.
         line: u64,
     },

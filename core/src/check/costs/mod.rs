@@ -2,8 +2,8 @@
 //! section 9.2): what figure 17 counts, not how long anything takes.
 //!
 //! Mutexes are the engine's (`--memory lsc-mutex`): it says what its wavefronts ask the pool. Beside it a model of the caches of
-//! Table 1 goes along, for traffic only: values never depend on it, and it is no part of any state. First-level caches (GL1), one
-//! for each multiprocessor, and the second-level cache (GL2) are written through, and their lines are valid or not. A
+//! Table 1 goes along, for traffic only: values never depend on it, and it is no part of any state. Blocks are dealt to its compute
+//! units in turn (D-lsc-ptx-units). First-level caches (GL1), one for each unit, and the second-level cache (GL2) are written through, and their lines are valid or not. A
 //! [`Directory`] at the GL2 says which GL1s may have a line: these are sent invalidations of it when another one's store is
 //! written through. Evictions are not silent, and every sixteenth of a set carries the set's recalculated hash (section 6.1).
 
@@ -21,9 +21,11 @@ use std::sync::Arc;
 /// The caches (Table 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hardware {
+    /// Compute units.
+    pub units: u32,
     /// Bytes of a line.
     pub line: u32,
-    /// Bytes of a first-level cache, of which each multiprocessor has one.
+    /// Bytes of a first-level cache, of which each compute unit has one.
     pub gl1_bytes: u32,
     /// Lines of one of its sets.
     pub gl1_ways: u32,
@@ -37,7 +39,15 @@ pub struct Hardware {
 
 impl Default for Hardware {
     fn default() -> Self {
-        Self { line: 64, gl1_bytes: 16 << 10, gl1_ways: 64, gl2_bytes: 512 << 10, gl2_ways: 16, rehash_every: 16 }
+        Self {
+            units: 8,
+            line: 64,
+            gl1_bytes: 16 << 10,
+            gl1_ways: 64,
+            gl2_bytes: 512 << 10,
+            gl2_ways: 16,
+            rehash_every: 16,
+        }
     }
 }
 
@@ -123,7 +133,7 @@ struct First {
 pub struct Costs {
     hardware: Hardware,
     counters: Counters,
-    /// By multiprocessor.
+    /// By compute unit.
     gl1: Vec<First>,
     gl2: Cache,
     directory: Directory,
@@ -164,17 +174,17 @@ impl Costs {
         First { cache, evicted }
     }
 
-    /// The cache of a multiprocessor.
-    fn gl1(&mut self, processor: u32) -> &mut First {
-        let (at, hardware) = (processor as usize, self.hardware);
+    /// The cache of a compute unit.
+    fn gl1(&mut self, unit: u32) -> &mut First {
+        let (at, hardware) = (unit as usize, self.hardware);
         if self.gl1.len() <= at {
             self.gl1.resize_with(at + 1, || Self::first(hardware));
         }
         &mut self.gl1[at]
     }
 
-    /// Takes note of something that was sent.
-    pub fn note(&mut self, traffic: Traffic) {
+    /// Takes note of something that was sent from a compute unit.
+    pub fn note(&mut self, unit: u32, traffic: Traffic) {
         match traffic {
             Traffic::Request { granted, .. } => {
                 self.counters.mutex_requests += 1;
@@ -182,24 +192,24 @@ impl Costs {
             }
             Traffic::Hit { .. } => self.counters.mutex_hits += 1,
             Traffic::Release { .. } => self.counters.mutex_releases += 1,
-            Traffic::Load { processor, line } => self.load(processor, line),
-            Traffic::Store { processor, line } => {
+            Traffic::Load { line } => self.load(unit, line),
+            Traffic::Store { line } => {
                 self.counters.stores += 1;
-                self.gl1(processor).cache.touch(line);
-                self.write_through(processor, line);
+                self.gl1(unit).cache.touch(line);
+                self.write_through(unit, line);
             }
-            Traffic::Atomic { processor, line } => {
+            Traffic::Atomic { line } => {
                 self.counters.atomics += 1;
                 // It is performed behind the cache, which would keep what was there before.
-                self.gl1(processor).cache.remove(line);
-                self.write_through(processor, line);
+                self.gl1(unit).cache.remove(line);
+                self.write_through(unit, line);
             }
         }
     }
 
-    fn load(&mut self, processor: u32, line: u64) {
+    fn load(&mut self, unit: u32, line: u64) {
         self.counters.loads += 1;
-        if self.gl1(processor).cache.touch(line) {
+        if self.gl1(unit).cache.touch(line) {
             self.counters.gl1_hits += 1;
             return;
         }
@@ -208,18 +218,18 @@ impl Costs {
         } else {
             self.counters.gl2_evictions += u64::from(self.gl2.fill(line).is_some());
         }
-        let set = self.gl1(processor).cache.set(line);
-        if self.gl1(processor).cache.fill(line).is_some() {
-            self.evicted(processor, set, line);
+        let set = self.gl1(unit).cache.set(line);
+        if self.gl1(unit).cache.fill(line).is_some() {
+            self.evicted(unit, set, line);
         }
-        self.directory.fill(processor as usize, set, line);
+        self.directory.fill(unit as usize, set, line);
     }
 
     /// A line was evicted from a set, into which `line` came.
-    fn evicted(&mut self, processor: u32, set: usize, line: u64) {
+    fn evicted(&mut self, unit: u32, set: usize, line: u64) {
         self.counters.evictions += 1;
         let every = self.hardware.rehash_every;
-        let First { cache, evicted } = self.gl1(processor);
+        let First { cache, evicted } = self.gl1(unit);
         evicted[set] += 1;
         if evicted[set] < every {
             return;
@@ -227,7 +237,7 @@ impl Costs {
         evicted[set] = 0;
         let rest: Vec<u64> = cache.lines(set).iter().copied().filter(|l| *l != line).collect();
         self.counters.rehashes += 1;
-        self.directory.rehash(processor as usize, set, &rest);
+        self.directory.rehash(unit as usize, set, &rest);
     }
 
     /// A line is written through: whoever else may have it is sent an invalidation.
@@ -251,9 +261,10 @@ impl Sink for Costs {
         Needs { steps: Some(Arc::new(FixedBitSet::new())), rules: false, quiet: Arc::default() }
     }
 
-    fn event(&mut self, _: Who, event: Event<'_>) -> Result<(), Stop> {
+    fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         if let Event::Traffic(traffic) = event {
-            self.note(traffic);
+            let unit = who.block % u64::from(self.hardware.units.max(1));
+            self.note(u32::try_from(unit).unwrap_or(0), traffic);
         }
         Ok(())
     }
@@ -268,8 +279,8 @@ mod tests {
         4 * n
     }
 
-    fn loads(costs: &mut Costs, processor: u32, lines: impl Iterator<Item = u64>) {
-        lines.for_each(|line| costs.note(Traffic::Load { processor, line }));
+    fn loads(costs: &mut Costs, unit: u32, lines: impl Iterator<Item = u64>) {
+        lines.for_each(|line| costs.note(unit, Traffic::Load { line }));
     }
 
     #[test]
@@ -289,19 +300,19 @@ mod tests {
     #[test]
     fn a_store_invalidates_what_others_have() {
         let mut costs = Costs::default();
-        for processor in 0..3 {
-            loads(&mut costs, processor, [5, 6].into_iter());
+        for unit in 0..3 {
+            loads(&mut costs, unit, [5, 6].into_iter());
         }
         assert_eq!((costs.counters.gl2_hits, costs.counters.gl1_hits), (4, 0));
-        costs.note(Traffic::Store { processor: 0, line: 5 });
+        costs.note(0, Traffic::Store { line: 5 });
         assert_eq!((costs.counters.invalidations, costs.counters.false_invalidations), (2, 0));
         // The writer has the line still, the others must fetch it.
-        for processor in 0..3 {
-            loads(&mut costs, processor, [5].into_iter());
+        for unit in 0..3 {
+            loads(&mut costs, unit, [5].into_iter());
         }
         assert_eq!((costs.counters.gl1_hits, costs.counters.gl2_hits), (1, 6));
         // An atomic operation leaves nobody a copy.
-        costs.note(Traffic::Atomic { processor: 0, line: 5 });
+        costs.note(0, Traffic::Atomic { line: 5 });
         assert_eq!((costs.counters.invalidations, costs.counters.false_invalidations), (4, 0));
         loads(&mut costs, 0, [5].into_iter());
         assert_eq!((costs.counters.gl1_hits, costs.counters.atomics), (1, 1));
@@ -311,14 +322,14 @@ mod tests {
     fn a_line_that_was_evicted_is_invalidated_in_vain_until_the_hash_is_sent() {
         let mut costs = Costs::default();
         loads(&mut costs, 1, (0..65).map(line_of_set_0));
-        costs.note(Traffic::Store { processor: 0, line: line_of_set_0(0) });
+        costs.note(0, Traffic::Store { line: line_of_set_0(0) });
         assert_eq!((costs.counters.invalidations, costs.counters.false_invalidations), (1, 1));
         let sizes = Hardware { rehash_every: 1, gl1_ways: 2, gl1_bytes: 128, ..Hardware::default() };
         let mut costs = Costs::new(sizes);
         loads(&mut costs, 1, 0..3);
-        costs.note(Traffic::Store { processor: 0, line: 0 });
+        costs.note(0, Traffic::Store { line: 0 });
         assert_eq!((costs.counters.rehashes, costs.counters.invalidations), (1, 0));
-        costs.note(Traffic::Store { processor: 0, line: 2 });
+        costs.note(0, Traffic::Store { line: 2 });
         assert_eq!((costs.counters.invalidations, costs.counters.false_invalidations), (1, 0));
     }
 

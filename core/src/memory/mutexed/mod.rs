@@ -243,13 +243,13 @@ impl Mutexed {
         self.perform(&now, part, matches!(doing, Doing::Shared(_)), stores, cx)?;
         let trouble = stopped(at, part.lanes);
         if S::ON {
-            let (processor, line) = (at.sm, part.line);
+            let line = part.line;
             let (rule, traffic) = match (doing, now.request.op) {
                 // Rule: lsc.ptx.load
-                (Doing::Perform(_), _) => (Rule::LscPtxLoad, Some(Traffic::Load { processor, line })),
+                (Doing::Perform(_), _) => (Rule::LscPtxLoad, Some(Traffic::Load { line })),
                 // Rule: lsc.ptx.retire
-                (Doing::Retire(_), MemOp::Store) => (Rule::LscPtxRetire, Some(Traffic::Store { processor, line })),
-                (Doing::Retire(_), _) => (Rule::LscPtxRetire, Some(Traffic::Atomic { processor, line })),
+                (Doing::Retire(_), MemOp::Store) => (Rule::LscPtxRetire, Some(Traffic::Store { line })),
+                (Doing::Retire(_), _) => (Rule::LscPtxRetire, Some(Traffic::Atomic { line })),
                 // Rule: lsc.ptx.shared
                 _ => (Rule::LscPtxShared, None),
             };
