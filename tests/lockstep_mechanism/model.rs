@@ -60,3 +60,28 @@ pub fn outcomes(source: &Source) -> (Vec<Outcome>, usize) {
     found.dedup();
     (found, seen.len())
 }
+
+/// Sequential consistency where each agent is a thread: every interleaving, one by one.
+pub fn interleavings(source: &Source) -> Vec<Outcome> {
+    fn go_on(code: &[&[Instruction]], state: &State, found: &mut Vec<Outcome>) {
+        let mut end = true;
+        for (k, rest) in code.iter().enumerate() {
+            let Some((first, after)) = rest.split_first() else { continue };
+            end = false;
+            let mut next = state.clone();
+            first.lanes.iter().for_each(|a| access(&mut next, first.op, *a));
+            let mut code = code.to_vec();
+            code[k] = after;
+            go_on(&code, &next, found);
+        }
+        if end {
+            found.push(Outcome { registers: state.registers, memory: state.memory });
+        }
+    }
+    let code: Vec<&[Instruction]> = source.waves.iter().chain(&source.cpus).map(Vec::as_slice).collect();
+    let mut found = Vec::new();
+    go_on(&code, &State { registers: 0, memory: 0, agents: [(0, 0); 6] }, &mut found);
+    found.sort_unstable();
+    found.dedup();
+    found
+}

@@ -204,8 +204,8 @@ words! {
         LscNoBlock = "lsc-no-block",
         /// A wavefront's stores retire in any order (`lsc.store.retire`).
         LscRetireAnyOrder = "lsc-retire-any-order",
-        /// A wavefront that was refused does not notice (`lsc.gpu.refused`).
-        LscRefusalUnnoticed = "lsc-refusal-unnoticed",
+        /// A wavefront takes a refusal for a grant (`lsc.gpu.refused`).
+        LscRefusalGrants = "lsc-refusal-grants",
         /// A mutex that a wavefront got stays pending (`lsc.gpu.acquire`).
         LscAcquiredPending = "lsc-acquired-pending",
         /// A wavefront asks for no mutex (`lsc.gpu.request`).
@@ -224,8 +224,8 @@ words! {
         LscUncoalesced = "lsc-uncoalesced",
         /// The head of a ROB commits without its mutex (`lsc.cpu.load`).
         LscCommitUnheld = "lsc-commit-unheld",
-        /// The head of a ROB commits before the youngest pending store has its mutex (`lsc.cpu.store`).
-        LscCommitStoreUnheld = "lsc-commit-store-unheld",
+        /// A store reaches memory when it commits, past the store buffer (`lsc.cpu.store`).
+        LscUnbuffered = "lsc-unbuffered",
         /// A load does not see the own store buffer (`lsc.cpu.load`).
         LscNoForward = "lsc-no-forward",
         /// A CPU thread's stores retire without their mutexes (`lsc.cpu.retire`).

@@ -34,7 +34,7 @@ pub(super) fn circles(reduced: &Reduced<'_>, states: &[System], edges: &[(u32, u
 fn possible(reduced: &Reduced<'_>, system: &System) -> Vec<Step> {
     let mut steps = Vec::new();
     system.candidates(reduced.program, &mut steps);
-    steps.retain(|step| reduced.step(system, *step, &mut Fired::default()).is_some());
+    steps.retain(|step| reduced.step(&mut { *system }, *step, &mut Fired::default()));
     steps
 }
 

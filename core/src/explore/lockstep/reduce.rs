@@ -23,18 +23,31 @@ impl Reduced<'_> {
         }
     }
 
-    /// Makes a step, if it is possible and tried. A request that the pool would refuse or queue has not arrived yet.
-    pub fn step(&self, system: &System, step: Step, fired: &mut Fired) -> Option<System> {
+    /// Makes a step, if it is possible and tried; otherwise nothing has changed. A request that the pool would refuse or queue has not
+    /// arrived yet.
+    #[inline]
+    pub fn step(&self, system: &mut System, step: Step, fired: &mut Fired) -> bool {
         if self.grain == Grain::Needed
             && let Step::Answer(_, entry) | Step::CpuAnswer(_, entry) = step
             && !system.is_free(entry)
             && !(matches!(step, Step::Answer(..)) && system.is_late(self.program, step))
         {
-            return None;
+            return false;
         }
-        let mut after = *system;
-        after.step(self.program, self.readings, step, fired)?;
-        Some(after)
+        system.step(self.program, self.readings, step, fired).is_some()
+    }
+
+    /// What all agents but one may still do, for each.
+    fn others(&self, system: &System) -> [Ahead; WAVES + CPUS] {
+        let agents = self.program.waves().len() + self.program.cpus().len();
+        let mut others = [Ahead::default(); WAVES + CPUS];
+        for k in 0..agents {
+            let ahead = system.ahead(self.program, k);
+            for (_, other) in others[..agents].iter_mut().enumerate().filter(|(o, _)| *o != k) {
+                *other = other.and(ahead);
+            }
+        }
+        others
     }
 
     /// Takes at once the steps that are independent of all that others may still do. `told` hears of each; `steps` is room.
@@ -43,25 +56,16 @@ impl Reduced<'_> {
             return;
         }
         loop {
-            let agents = self.program.waves().len() + self.program.cpus().len();
-            let mut ahead = [Ahead::default(); WAVES + CPUS];
-            (0..agents).for_each(|k| ahead[k] = system.ahead(self.program, k));
-            let others = |who: usize| {
-                let all = ahead[..agents].iter().enumerate().filter(|(k, _)| *k != who);
-                all.fold(Ahead::default(), |sum, (_, a)| sum.and(*a))
-            };
+            let others = self.others(system);
             steps.clear();
             system.candidates(self.program, steps);
-            let taken = steps.iter().find_map(|step| {
-                let own = system.footprint(self.program, *step)?;
-                if !own.is_apart(others(self.who(*step))) {
-                    return None;
-                }
-                self.step(system, *step, fired).map(|after| (*step, after))
+            let taken = steps.iter().find(|step| {
+                let own = system.footprint(self.program, **step);
+                let silent = own.is_some_and(|own| own.is_apart(others[self.who(**step)]));
+                silent && self.step(system, **step, fired)
             });
-            let Some((step, after)) = taken else { return };
-            *system = after;
-            told(step);
+            let Some(step) = taken else { return };
+            told(*step);
         }
     }
 }

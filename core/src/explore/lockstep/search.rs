@@ -136,7 +136,10 @@ impl Search {
         system.candidates(reduced.program, &mut candidates);
         let mut goes_on = false;
         for step in &candidates {
-            let Some(after) = reduced.step(&system, *step, &mut space.fired) else { continue };
+            let mut after = system;
+            if !reduced.step(&mut after, *step, &mut space.fired) {
+                continue;
+            }
             goes_on = true;
             space.steps += 1;
             let to = self.state(reduced, after, Some((from, *step)), &mut space.fired);
@@ -175,7 +178,7 @@ impl Search {
         reduced.settle(&mut system, &mut room, &mut fired, &mut |step| path.push(step));
         for step in steps.iter().rev() {
             path.push(*step);
-            system = reduced.step(&system, *step, &mut fired).unwrap_or(system);
+            reduced.step(&mut system, *step, &mut fired);
             reduced.settle(&mut system, &mut room, &mut fired, &mut |step| path.push(step));
         }
         path

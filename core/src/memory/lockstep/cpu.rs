@@ -82,8 +82,7 @@ impl System {
         if let Some(youngest) = cpu.youngest() {
             let store = code.requests.get(youngest)?;
             let held = cpu.cmm.holds(request.entry) || on(Mutant::LscCommitUnheld);
-            let store_held = cpu.cmm.holds(store.entry) || on(Mutant::LscCommitStoreUnheld);
-            if !(cpu.asked && held && store_held) {
+            if !(cpu.asked && held && cpu.cmm.holds(store.entry)) {
                 return None;
             }
         }
@@ -100,6 +99,11 @@ impl System {
         } else {
             // Rule: lsc.cpu.store
             fired.add(Rule::LscCpuStore);
+            if on(Mutant::LscUnbuffered) {
+                cpu.next += 1;
+                self.perform(request, 0);
+                return Some(());
+            }
             if !cpu.asked {
                 cpu.want(request.entry, true, fired);
             }

@@ -80,9 +80,8 @@ impl<V: Statuses> Gmm<V> {
 
     /// The pool refuses: the mutex stays pending, and has to be asked for again. Rule: lsc.gpu.refused
     pub fn refused(&mut self, entry: Entry) {
-        if !on(Mutant::LscRefusalUnnoticed) {
-            self.vector.set(entry, Status::Invalid);
-        }
+        let status = if on(Mutant::LscRefusalGrants) { Status::Acquired } else { Status::Invalid };
+        self.vector.set(entry, status);
     }
 
     /// A mutex that was refused is asked for again.

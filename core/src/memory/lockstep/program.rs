@@ -260,7 +260,7 @@ impl Code {
             let first = made.requests.len();
             for (line, mask) in groups {
                 let of = lanes.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0).map(|(_, a)| *a);
-                let line = if on(Mutant::LscHashOfAsker) && !wave { line + 1 } else { line };
+                let line = if on(Mutant::LscHashOfAsker) && !wave { line + 2 } else { line };
                 made.requests.push(Request::new(instruction.op, hash.entry(line), number, of));
             }
             if made.requests.len() > REQUESTS || number >= LENGTH {

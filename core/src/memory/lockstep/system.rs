@@ -309,13 +309,30 @@ impl System {
         let of_wave = |w: u8, r: u8| Ahead::of(&program.waves[usize::from(w)].requests[usize::from(r)]);
         let of_cpu = |c: u8, at: u8| program.cpus[usize::from(c)].requests.get(usize::from(at)).map(Ahead::of);
         match step {
-            Step::Service(_) | Step::CpuAsk(_) | Step::AskAgain(..) => Some(none),
+            // A store that comes under pending stores keeps mutexes that would be given back between them.
+            Step::Service(w) => {
+                let (wave, code) = (&self.waves[usize::from(w)], &program.waves[usize::from(w)]);
+                let stores = code.requests.iter().any(|r| r.instruction == wave.next && r.stores());
+                (!stores || wave.gmm.pending_store() == 0).then_some(none)
+            }
+            // So does a request for what is held.
+            Step::CpuAsk(c) => {
+                let (cpu, code) = (&self.cpus[usize::from(c)], &program.cpus[usize::from(c)]);
+                let request = code.requests.get(usize::from(cpu.next))?;
+                (!cpu.cmm.holds(request.entry)).then_some(none)
+            }
+            Step::AskAgain(..) => Some(none),
             Step::Answer(_, entry) | Step::CpuAnswer(_, entry) => {
                 Some(Ahead { entries: if self.is_late(program, step) { 0 } else { bit(entry) }, ..none })
             }
             Step::Load(w, r) => Some(Ahead { entries: 0, ..of_wave(w, r) }),
-            Step::Retire(w, r, _) if program.waves[usize::from(w)].requests[usize::from(r)].choices > 1 => None,
-            Step::Retire(w, r, _) => Some(Ahead { entries: 0, ..of_wave(w, r) }),
+            Step::Retire(w, r, _) => {
+                let (wave, code) = (&self.waves[usize::from(w)], &program.waves[usize::from(w)]);
+                let own = code.requests[usize::from(r)];
+                let same = |o: u8| o != r && code.requests[usize::from(o)].locations & own.locations != 0;
+                let one_of_several = own.choices > 1 || bits(wave.pending | wave.open).any(same);
+                (!one_of_several).then_some(Ahead { entries: 0, ..Ahead::of(&own) })
+            }
             Step::CpuCommit(c) => of_cpu(c, self.cpus[usize::from(c)].next)
                 .map(|a| if a.writes != 0 { none } else { Ahead { entries: 0, ..a } }),
             Step::CpuRetire(c) => {

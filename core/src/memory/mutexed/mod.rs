@@ -367,7 +367,7 @@ impl Memory for Mutexed {
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let (slot, number) = (number / 64, number % 64);
         let Some(mut wavefront) = self.wavefronts.take(slot) else { return Ok(()) };
-        let doing = wavefront.doing(number, self.hash);
+        let (doing, waited) = (wavefront.doing(number, self.hash), wavefront.waits());
         let made = doing.filter(|_| S::ON).and_then(|doing| match doing {
             Doing::Ask(_) | Doing::Perform(_) => wavefront.current.clone(),
             Doing::Shared(_) => wavefront.shared.clone(),
@@ -380,6 +380,8 @@ impl Memory for Mutexed {
         };
         self.go_on(&mut wavefront);
         let who = wavefront.who;
+        let goes_on = S::ON && waited && !wavefront.waits();
+        let told = told.and_then(|()| if goes_on { cx.sink.fire(who, Rule::LscPtxWait) } else { Ok(()) });
         self.wavefronts.put(slot, wavefront, self.hash);
         let at = Issuer { who, ..Issuer::default() };
         acted.and(told.map_err(stopped(at, 0)))
