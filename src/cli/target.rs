@@ -29,7 +29,8 @@ pub(super) struct Common {
     #[arg(long)]
     its_split: bool,
 
-    /// The memory: at once, or by the report's caches and memory programs.
+    /// The memory: at once (flat), by the report's caches and memory programs (fermi), or by the mutex mechanism of lockstep
+    /// sequential consistency (lsc-mutex).
     #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
 
@@ -345,7 +346,7 @@ impl Common {
         let splits = |name| MemoryModel::preset(name).and_then(|memory| memory.with_lanes_split(true)).is_some();
         let ways = |name| [None, Some(true)].into_iter().filter(move |lanes| lanes.is_none() || splits(name));
         let memories: Vec<_> =
-            MemoryModel::NAMES.into_iter().flat_map(|name| ways(name).map(move |l| (name, l))).collect();
+            MemoryModel::COMPARED.into_iter().flat_map(|name| ways(name).map(move |l| (name, l))).collect();
         let models = controls.into_iter().flat_map(|control| memories.iter().map(move |memory| (control, *memory)));
         let with = |(control, (memory, lanes)): (ControlModel, (&str, Option<bool>))| Self {
             memory: memory.to_owned(),

@@ -12,6 +12,7 @@ mod explain;
 mod finding;
 mod hunt;
 mod leaving;
+pub mod lockstep;
 mod locks;
 mod minimise;
 mod odometer;

@@ -3,6 +3,7 @@
 //! to itself, and what it does not answer has the bodies of [`Memory`].
 
 use super::flat::Arena;
+use super::mutexed::{Mechanism, Mutexed};
 use super::split::Split;
 use super::{
     Acted, Active, Cx, Environment, Issuer, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken, Uses,
@@ -16,6 +17,8 @@ use crate::verdict::{MemoryView, Sink, Who};
 pub enum Delayed {
     /// Flat memory whose lanes access it one by one.
     Split(Split),
+    /// The mutex mechanism of lockstep sequential consistency.
+    Mutexed(Mutexed),
 }
 
 /// Which engine it is.
@@ -23,6 +26,8 @@ pub enum Delayed {
 pub enum DelayedModel {
     /// [`Delayed::Split`].
     Split,
+    /// [`Delayed::Mutexed`].
+    Mutexed(Mechanism),
 }
 
 /// The same expression for whichever engine it is.
@@ -30,6 +35,7 @@ macro_rules! of {
     ($delayed:expr, $engine:ident => $answer:expr) => {
         match $delayed {
             Delayed::Split($engine) => $answer,
+            Delayed::Mutexed($engine) => $answer,
         }
     };
 }
@@ -40,6 +46,7 @@ impl Environment for Delayed {
     fn create(model: &DelayedModel, base: u64, cap: Option<u64>) -> Self {
         match model {
             DelayedModel::Split => Self::Split(Split::create(&(), base, cap)),
+            DelayedModel::Mutexed(mechanism) => Self::Mutexed(Mutexed::create(mechanism, base, cap)),
         }
     }
 }
@@ -97,6 +104,14 @@ impl Memory for Delayed {
 
     fn pending(&self) -> usize {
         of!(self, m => m.pending())
+    }
+
+    fn waits_for_others(&self) -> bool {
+        of!(self, m => m.waits_for_others())
+    }
+
+    fn issue_shows(&self, who: Who) -> bool {
+        of!(self, m => m.issue_shows(who))
     }
 
     fn movable(&self, who: Who, out: &mut Vec<Movable>) {

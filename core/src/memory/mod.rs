@@ -10,6 +10,8 @@ mod environment;
 pub mod fermi;
 pub mod flat;
 mod local;
+pub mod lockstep;
+pub mod mutexed;
 mod registers;
 pub mod rsp;
 mod snapshot;
@@ -30,6 +32,7 @@ use crate::program::instr::{CacheOp, MemOp, Slot, Space, WarpRequest};
 use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use fermi::model::DeviceModel;
 use fermi::program::{ProgramSet, preset};
+use mutexed::Mechanism;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -43,16 +46,25 @@ pub enum MemoryModel {
     Split,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
+    /// The mutex mechanism of lockstep sequential consistency.
+    Mutexed(Mechanism),
 }
 
 impl MemoryModel {
     /// Those that a command is told by name.
-    pub const NAMES: [&'static str; 2] = ["flat", "fermi"];
+    pub const NAMES: [&'static str; 3] = ["flat", "fermi", "lsc-mutex"];
 
-    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
+    /// Those that `compare` goes through: what every kernel may meet.
+    pub const COMPARED: [&'static str; 2] = ["flat", "fermi"];
+
+    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory, `lsc-mutex` the mutex mechanism.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
-        if name == "flat" { Some(Self::Flat) } else { Self::of(DeviceModel::preset(name)?) }
+        match name {
+            "flat" => Some(Self::Flat),
+            "lsc-mutex" => Some(Self::Mutexed(Mechanism::default())),
+            _ => Self::of(DeviceModel::preset(name)?),
+        }
     }
 
     /// The engine of a device, with the memory programs that it names.
@@ -68,7 +80,7 @@ impl MemoryModel {
         match (self, split) {
             (Self::Flat | Self::Split, true) => Some(Self::Split),
             (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..), _) => None,
+            (Self::Fermi(..) | Self::Mutexed(_), _) => None,
         }
     }
 
@@ -86,6 +98,7 @@ impl MemoryModel {
             Self::Flat => ("flat", Some("whole")),
             Self::Split => ("flat", Some("split")),
             Self::Fermi(..) => ("fermi", None),
+            Self::Mutexed(_) => ("lsc-mutex", None),
         }
     }
 
@@ -96,6 +109,7 @@ impl MemoryModel {
             Self::Flat => "flat".to_owned(),
             Self::Split => "flat, lanes split".to_owned(),
             Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
+            Self::Mutexed(mechanism) => format!("lsc-mutex, {mechanism:?}"),
         }
     }
 }
