@@ -92,6 +92,7 @@ pub fn lower(litmus: &Litmus, file: FileId, options: Options, sources: &mut Sour
         Arch::Ptx => None,
         Arch::Vulkan => Some(Gap::Vulkan),
         Arch::OpenCl => Some(Gap::OpenCl),
+        Arch::Lockstep => Some(Gap::OpenCl),
     };
     if let Some(gap) = gap {
         let span = litmus.threads.first().map_or(Span::default(), |t| t.span);
