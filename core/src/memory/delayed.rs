@@ -3,7 +3,7 @@
 //! to itself, and what it does not answer has the bodies of [`Memory`].
 
 use super::flat::Arena;
-use super::split::Split;
+use super::split::{Lsc, Slsc, Split};
 use super::{
     Acted, Active, Cx, Environment, Issuer, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken, Uses,
 };
@@ -16,6 +16,10 @@ use crate::verdict::{MemoryView, Sink, Who};
 pub enum Delayed {
     /// Flat memory whose lanes access it one by one.
     Split(Split),
+    /// Lockstep sequential consistency.
+    Lsc(Lsc),
+    /// The same, instructions taking effect as a whole.
+    Slsc(Slsc),
 }
 
 /// Which engine it is.
@@ -23,6 +27,10 @@ pub enum Delayed {
 pub enum DelayedModel {
     /// [`Delayed::Split`].
     Split,
+    /// [`Delayed::Lsc`].
+    Lsc,
+    /// [`Delayed::Slsc`].
+    Slsc,
 }
 
 /// The same expression for whichever engine it is.
@@ -30,6 +38,8 @@ macro_rules! of {
     ($delayed:expr, $engine:ident => $answer:expr) => {
         match $delayed {
             Delayed::Split($engine) => $answer,
+            Delayed::Lsc($engine) => $answer,
+            Delayed::Slsc($engine) => $answer,
         }
     };
 }
@@ -40,6 +50,8 @@ impl Environment for Delayed {
     fn create(model: &DelayedModel, base: u64, cap: Option<u64>) -> Self {
         match model {
             DelayedModel::Split => Self::Split(Split::create(&(), base, cap)),
+            DelayedModel::Lsc => Self::Lsc(Lsc::create(&(), base, cap)),
+            DelayedModel::Slsc => Self::Slsc(Slsc::create(&(), base, cap)),
         }
     }
 }

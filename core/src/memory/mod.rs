@@ -41,18 +41,27 @@ pub enum MemoryModel {
     Flat,
     /// The same lane by lane and element by element: an instruction's accesses are not atomic together.
     Split,
+    /// Lockstep sequential consistency: as `Split`, and bytes that several lanes store to keep any of these values.
+    Lsc,
+    /// Strictly lockstep sequential consistency: instructions take effect as a whole, bytes as with `Lsc`.
+    Slsc,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
 }
 
 impl MemoryModel {
     /// Those that a command is told by name.
-    pub const NAMES: [&'static str; 2] = ["flat", "fermi"];
+    pub const NAMES: [&'static str; 4] = ["flat", "fermi", "lsc", "slsc"];
 
-    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
+    /// The engine of a name: `flat`, `lsc`, `slsc`, or a preset device with its memory programs.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
-        if name == "flat" { Some(Self::Flat) } else { Self::of(DeviceModel::preset(name)?) }
+        match name {
+            "flat" => Some(Self::Flat),
+            "lsc" => Some(Self::Lsc),
+            "slsc" => Some(Self::Slsc),
+            _ => Self::of(DeviceModel::preset(name)?),
+        }
     }
 
     /// The engine of a device, with the memory programs that it names.
@@ -68,7 +77,7 @@ impl MemoryModel {
         match (self, split) {
             (Self::Flat | Self::Split, true) => Some(Self::Split),
             (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..), _) => None,
+            (Self::Fermi(..) | Self::Lsc | Self::Slsc, _) => None,
         }
     }
 
@@ -85,6 +94,8 @@ impl MemoryModel {
         match self {
             Self::Flat => ("flat", Some("whole")),
             Self::Split => ("flat", Some("split")),
+            Self::Lsc => ("lsc", None),
+            Self::Slsc => ("slsc", None),
             Self::Fermi(..) => ("fermi", None),
         }
     }
@@ -95,6 +106,8 @@ impl MemoryModel {
         match self {
             Self::Flat => "flat".to_owned(),
             Self::Split => "flat, lanes split".to_owned(),
+            Self::Lsc => "lsc".to_owned(),
+            Self::Slsc => "slsc".to_owned(),
             Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
         }
     }

@@ -7,6 +7,7 @@
 use super::bytes::Cuts;
 use super::runner::{Data, Runner};
 use super::tree::{Cell, LOCATION, Op, Program, Spot};
+use crate::base::mutant::{Mutant, on};
 use crate::axiom::{self, Event, Known, Model, Place, Stall, Trace};
 use crate::litmus::check::Names;
 use crate::litmus::outcome::Observed;
@@ -305,7 +306,10 @@ impl axiom::Program for Waves {
         let (first, second) = (one.1.instruction, two.1.instruction);
         match relation {
             // Rule: lsc.order
-            "wpo" => a == b && first < second,
+            "wpo" => {
+                let column = |event: &Event| self.stands(event.origin).1;
+                a == b && first < second && (!on(Mutant::LanesUnordered) || column(one.1) == column(two.1))
+            }
             "si" => a == b && first == second,
             _ => false,
         }
