@@ -29,8 +29,8 @@ pub(super) struct Common {
     #[arg(long)]
     its_split: bool,
 
-    /// The memory: at once (flat), by the report's caches and memory programs (fermi), or by the mutex mechanism of lockstep
-    /// sequential consistency (lsc-mutex).
+    /// The memory: at once (flat), by the report's caches and memory programs (fermi), lockstep sequential consistency (lsc),
+    /// strictly so, an instruction's accesses at one time (slsc), or by the mutex mechanism made for it (lsc-mutex).
     #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
 
@@ -191,7 +191,7 @@ impl Common {
         };
         if let Some(split) = self.lanes {
             let Some(memory) = config.memory.clone().with_lanes_split(split) else {
-                let why = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
+                let why = "lanes are split or whole with --memory flat; other memories say themselves what is atomic";
                 return unfit("--lanes", self.memory.clone(), why);
             };
             config.memory = memory;

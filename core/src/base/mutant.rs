@@ -9,6 +9,12 @@ use super::words;
 words! {
     /// A deliberate error, by the name that `--mutant` takes.
     pub enum Mutant {
+        /// Of stores of one instruction to the same bytes the last one takes all of them (D-lsc-bytes).
+        LscWholeStores = "lsc-whole-stores",
+        /// Under SLSC the lanes of an instruction access memory one by one.
+        SlscApart = "slsc-apart",
+        /// Axioms of wavefronts have the program order of each lane only.
+        LanesUnordered = "lanes-unordered",
         /// `discard` clears the whole line, not the operation's bytes (D-line).
         LineWideDiscard = "line-wide-discard",
         /// `reserve` does not pin the line.

@@ -4,7 +4,7 @@
 
 use super::flat::Arena;
 use super::mutexed::{Mechanism, Mutexed};
-use super::split::Split;
+use super::split::{Lsc, Slsc, Split};
 use super::{
     Acted, Active, Cx, Environment, Issuer, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken, Uses,
 };
@@ -19,6 +19,10 @@ pub enum Delayed {
     Split(Split),
     /// The mutex mechanism of lockstep sequential consistency.
     Mutexed(Mutexed),
+    /// Lockstep sequential consistency.
+    Lsc(Lsc),
+    /// The same, instructions taking effect as a whole.
+    Slsc(Slsc),
 }
 
 /// Which engine it is.
@@ -28,6 +32,10 @@ pub enum DelayedModel {
     Split,
     /// [`Delayed::Mutexed`].
     Mutexed(Mechanism),
+    /// [`Delayed::Lsc`].
+    Lsc,
+    /// [`Delayed::Slsc`].
+    Slsc,
 }
 
 /// The same expression for whichever engine it is.
@@ -36,6 +44,8 @@ macro_rules! of {
         match $delayed {
             Delayed::Split($engine) => $answer,
             Delayed::Mutexed($engine) => $answer,
+            Delayed::Lsc($engine) => $answer,
+            Delayed::Slsc($engine) => $answer,
         }
     };
 }
@@ -47,6 +57,8 @@ impl Environment for Delayed {
         match model {
             DelayedModel::Split => Self::Split(Split::create(&(), base, cap)),
             DelayedModel::Mutexed(mechanism) => Self::Mutexed(Mutexed::create(mechanism, base, cap)),
+            DelayedModel::Lsc => Self::Lsc(Lsc::create(&(), base, cap)),
+            DelayedModel::Slsc => Self::Slsc(Slsc::create(&(), base, cap)),
         }
     }
 }

@@ -44,6 +44,10 @@ pub enum MemoryModel {
     Flat,
     /// The same lane by lane and element by element: an instruction's accesses are not atomic together.
     Split,
+    /// Lockstep sequential consistency: as `Split`, and bytes that several lanes store to keep any of these values.
+    Lsc,
+    /// Strictly lockstep sequential consistency: instructions take effect as a whole, bytes as with `Lsc`.
+    Slsc,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
     /// The mutex mechanism of lockstep sequential consistency.
@@ -52,17 +56,19 @@ pub enum MemoryModel {
 
 impl MemoryModel {
     /// Those that a command is told by name.
-    pub const NAMES: [&'static str; 3] = ["flat", "fermi", "lsc-mutex"];
+    pub const NAMES: [&'static str; 5] = ["flat", "fermi", "lsc", "slsc", "lsc-mutex"];
 
     /// Those that `compare` goes through: what every kernel may meet.
     pub const COMPARED: [&'static str; 2] = ["flat", "fermi"];
 
-    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory, `lsc-mutex` the mutex mechanism.
+    /// The engine of a name: `flat`, `lsc`, `slsc`, `lsc-mutex`, or a preset device with its memory programs.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
         match name {
             "flat" => Some(Self::Flat),
             "lsc-mutex" => Some(Self::Mutexed(Mechanism::default())),
+            "lsc" => Some(Self::Lsc),
+            "slsc" => Some(Self::Slsc),
             _ => Self::of(DeviceModel::preset(name)?),
         }
     }
@@ -80,7 +86,7 @@ impl MemoryModel {
         match (self, split) {
             (Self::Flat | Self::Split, true) => Some(Self::Split),
             (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..) | Self::Mutexed(_), _) => None,
+            (Self::Fermi(..) | Self::Lsc | Self::Slsc | Self::Mutexed(_), _) => None,
         }
     }
 
@@ -97,6 +103,8 @@ impl MemoryModel {
         match self {
             Self::Flat => ("flat", Some("whole")),
             Self::Split => ("flat", Some("split")),
+            Self::Lsc => ("lsc", None),
+            Self::Slsc => ("slsc", None),
             Self::Fermi(..) => ("fermi", None),
             Self::Mutexed(_) => ("lsc-mutex", None),
         }
@@ -108,6 +116,8 @@ impl MemoryModel {
         match self {
             Self::Flat => "flat".to_owned(),
             Self::Split => "flat, lanes split".to_owned(),
+            Self::Lsc => "lsc".to_owned(),
+            Self::Slsc => "slsc".to_owned(),
             Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
             Self::Mutexed(mechanism) => format!("lsc-mutex, {mechanism:?}"),
         }
