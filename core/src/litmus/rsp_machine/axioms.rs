@@ -4,7 +4,7 @@
 //! `sw` (D-rsp-machine-order).
 
 use super::compile::Compiled;
-use super::scheme::Kind;
+use crate::memory::rsp::Kind;
 use crate::explore::promotion::Graph;
 use crate::litmus::rsp::MemoryScope;
 use crate::memory::rsp::{EVENTS, Event, LOCATIONS};

@@ -1,8 +1,7 @@
 //! Table 3: what each operation of the language is compiled to.
 
+use super::assembly::{Level, Reach};
 use crate::base::words;
-use crate::litmus::rsp::{Access, MemoryScope};
-use crate::memory::rsp::{Level, Reach};
 
 /// Operations, as table 3 tells them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -30,16 +29,15 @@ words! {
 }
 
 impl Width {
-    /// The width of an access.
+    /// The width of an atomic access.
     #[must_use]
-    pub const fn of(access: Access) -> Self {
-        let Access::Atomic { scope, remote, .. } = access else { return Self::Narrow };
+    pub const fn of(scope: Reach, remote: bool) -> Self {
         match (scope, remote) {
-            (MemoryScope::WorkGroup, _) => Self::Narrow,
-            (MemoryScope::Device, false) => Self::Device,
-            (MemoryScope::Device, true) => Self::DeviceRemote,
-            (MemoryScope::All, false) => Self::All,
-            (MemoryScope::All, true) => Self::AllRemote,
+            (Reach::Group, _) => Self::Narrow,
+            (Reach::Device, false) => Self::Device,
+            (Reach::Device, true) => Self::DeviceRemote,
+            (Reach::System, false) => Self::All,
+            (Reach::System, true) => Self::AllRemote,
         }
     }
 
