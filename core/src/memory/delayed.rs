@@ -3,9 +3,12 @@
 //! to itself, and what it does not answer has the bodies of [`Memory`].
 
 use super::flat::Arena;
+use super::promoted::Promoted;
+use super::rsp::SchemeName;
 use super::split::Split;
 use super::{
-    Acted, Active, Cx, Environment, Issuer, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken, Uses,
+    Acted, Active, Cx, Environment, Issuer, LocalMemory, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken,
+    Uses,
 };
 use crate::base::LaneMask;
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -16,6 +19,8 @@ use crate::verdict::{MemoryView, Sink, Who};
 pub enum Delayed {
     /// Flat memory whose lanes access it one by one.
     Split(Split),
+    /// The hardware of remote-scope promotion.
+    Promoted(Box<Promoted>),
 }
 
 /// Which engine it is.
@@ -23,6 +28,8 @@ pub enum Delayed {
 pub enum DelayedModel {
     /// [`Delayed::Split`].
     Split,
+    /// [`Delayed::Promoted`], with the scheme that accesses are compiled by.
+    Promoted(SchemeName),
 }
 
 /// The same expression for whichever engine it is.
@@ -30,6 +37,7 @@ macro_rules! of {
     ($delayed:expr, $engine:ident => $answer:expr) => {
         match $delayed {
             Delayed::Split($engine) => $answer,
+            Delayed::Promoted($engine) => $answer,
         }
     };
 }
@@ -40,6 +48,7 @@ impl Environment for Delayed {
     fn create(model: &DelayedModel, base: u64, cap: Option<u64>) -> Self {
         match model {
             DelayedModel::Split => Self::Split(Split::create(&(), base, cap)),
+            DelayedModel::Promoted(scheme) => Self::Promoted(Box::new(Promoted::create(scheme, base, cap))),
         }
     }
 }
@@ -66,6 +75,10 @@ impl Memory for Delayed {
     const IMMEDIATE: bool = false;
     const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
+
+    fn interferes(&self) -> bool {
+        of!(self, m => m.interferes())
+    }
 
     fn arena(&self) -> &Arena {
         of!(self, m => m.arena())
@@ -141,6 +154,10 @@ impl Memory for Delayed {
 
     fn write_back(&mut self, stores: &mut dyn Stores) {
         of!(self, m => m.write_back(stores));
+    }
+
+    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {
+        of!(self, m => m.runtime_begins(at, local));
     }
 
     fn flush(&mut self, stores: &mut dyn Stores) {

@@ -29,6 +29,11 @@ pub trait Memory: Snapshot {
     /// [`Memory::wrote`] takes it over.
     const TAKES_REGISTERS: bool;
 
+    /// Whether what an operation in flight may do depends on what all share of memory, or silent rules may fire.
+    fn interferes(&self) -> bool {
+        Self::CACHES
+    }
+
     /// The blocks of global and constant memory and their bytes, as the host sees them after [`Memory::write_back`].
     fn arena(&self) -> &Arena;
 

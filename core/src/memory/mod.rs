@@ -10,6 +10,7 @@ mod environment;
 pub mod fermi;
 pub mod flat;
 mod local;
+mod promoted;
 mod registers;
 pub mod rsp;
 mod snapshot;
@@ -30,6 +31,7 @@ use crate::program::instr::{CacheOp, MemOp, Slot, Space, WarpRequest};
 use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use fermi::model::DeviceModel;
 use fermi::program::{ProgramSet, preset};
+use rsp::SchemeName;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -43,16 +45,22 @@ pub enum MemoryModel {
     Split,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
+    /// The hardware of remote-scope promotion, for which accesses are compiled by a scheme.
+    Rsp(SchemeName),
 }
 
 impl MemoryModel {
     /// Those that a command is told by name.
-    pub const NAMES: [&'static str; 2] = ["flat", "fermi"];
+    pub const NAMES: [&'static str; 3] = ["flat", "fermi", "rsp"];
 
-    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory.
+    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory, `rsp` has the proposed scheme.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
-        if name == "flat" { Some(Self::Flat) } else { Self::of(DeviceModel::preset(name)?) }
+        match name {
+            "flat" => Some(Self::Flat),
+            "rsp" => Some(Self::Rsp(SchemeName::Proposed)),
+            _ => Self::of(DeviceModel::preset(name)?),
+        }
     }
 
     /// The engine of a device, with the memory programs that it names.
@@ -68,7 +76,7 @@ impl MemoryModel {
         match (self, split) {
             (Self::Flat | Self::Split, true) => Some(Self::Split),
             (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..), _) => None,
+            (Self::Fermi(..) | Self::Rsp(_), _) => None,
         }
     }
 
@@ -86,6 +94,7 @@ impl MemoryModel {
             Self::Flat => ("flat", Some("whole")),
             Self::Split => ("flat", Some("split")),
             Self::Fermi(..) => ("fermi", None),
+            Self::Rsp(_) => ("rsp", None),
         }
     }
 
@@ -96,6 +105,7 @@ impl MemoryModel {
             Self::Flat => "flat".to_owned(),
             Self::Split => "flat, lanes split".to_owned(),
             Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
+            Self::Rsp(scheme) => format!("rsp, {}", scheme.name()),
         }
     }
 }

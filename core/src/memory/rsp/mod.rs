@@ -25,7 +25,7 @@ pub use assembly::{
 pub use bound::Move;
 pub use hardware::{Cache as CacheAt, CacheOf, Hardware, MarkOf};
 pub use instructions::Fired;
-pub use scheme::{Kind, Row, Scheme, Step, Width};
+pub use scheme::{Kind, Row, Scheme, SchemeName, Step, Width};
 pub use state::{Cache, Entry, Fifo, Ghost, Hygiene, Lock, Mark, Place, Source, System};
 
 /// Devices at most.

@@ -2,9 +2,10 @@
 
 use super::assembly::{Level, Reach};
 use crate::base::words;
+use serde::{Deserialize, Serialize};
 
 /// Operations, as table 3 tells them apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the operations of section 2.2; an update is any read-modify-write")]
 pub enum Kind {
     Load,
@@ -14,6 +15,7 @@ pub enum Kind {
 
 words! {
     /// How wide an operation is. Those at scope WG are as narrow as plain ones, remote or not.
+    #[derive(Serialize, Deserialize)]
     pub enum Width {
         /// `na`, `WG`
         Narrow = "WG",
@@ -53,7 +55,7 @@ impl Width {
 }
 
 /// A row of the table.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Row {
     /// The operation.
     pub kind: Kind,
@@ -87,6 +89,16 @@ use Reach::{Device as DV, Group as WG, System as SY};
 use Step::{Access as Own, Flush as Flu, Invalidate as Inv, Lock, LockRmw, Unlock, UnlockRmw};
 
 const LONE: &[Step] = &[Own];
+
+words! {
+    /// The columns of the table.
+    pub enum SchemeName {
+        /// What was published first.
+        Original = "original",
+        /// What the paper proposes.
+        Proposed = "proposed",
+    }
+}
 
 /// A compilation scheme.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -159,6 +171,15 @@ const fn proposed(row: Row) -> &'static [Step] {
 }
 
 impl Scheme {
+    /// The scheme of a name.
+    #[must_use]
+    pub fn of(name: SchemeName) -> Self {
+        match name {
+            SchemeName::Original => Self::original(),
+            SchemeName::Proposed => Self::proposed(),
+        }
+    }
+
     /// What was published first (`Original`).
     #[must_use]
     pub fn original() -> Self {
