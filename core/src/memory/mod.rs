@@ -94,7 +94,8 @@ impl MemoryModel {
             Self::Flat => ("flat", Some("whole")),
             Self::Split => ("flat", Some("split")),
             Self::Fermi(..) => ("fermi", None),
-            Self::Rsp(_) => ("rsp", None),
+            Self::Rsp(SchemeName::Proposed) => ("rsp", None),
+            Self::Rsp(SchemeName::Original) => ("rsp-original", None),
         }
     }
 

@@ -61,6 +61,10 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    const fn is_hot(&self) -> bool {
+        self.dirty != 0 || self.below != 0
+    }
+
     const fn is_idle(&self) -> bool {
         self.valid == 0 && self.dirty == 0 && self.reads == 0 && self.below == 0
     }
@@ -96,6 +100,12 @@ pub(super) struct Caches {
     numbers: Vec<Option<(Group, Unit)>>,
     #[serde(skip)]
     free: BTreeSet<u32>,
+    /// The entries whose blocks are about to change what is below.
+    #[serde(skip)]
+    pub hot: BTreeSet<(Unit, Group)>,
+    /// How many entries are dirty.
+    #[serde(skip)]
+    pub dirty: usize,
     /// What was touched since somebody looked: whose entries of which unit.
     #[serde(skip)]
     pub touched: Vec<(Group, Unit)>,
@@ -143,9 +153,15 @@ impl Caches {
             }
             Entry { number, ..Entry::default() }
         });
-        let before = usize::from(entry.dirty != 0);
+        let (dirty, hot) = (usize::from(entry.dirty != 0), entry.is_hot());
         change(entry);
-        l1.dirty = l1.dirty + usize::from(entry.dirty != 0) - before;
+        let now = usize::from(entry.dirty != 0);
+        (l1.dirty, self.dirty) = (l1.dirty + now - dirty, self.dirty + now - dirty);
+        match (hot, entry.is_hot()) {
+            (false, true) => _ = self.hot.insert((unit, group)),
+            (true, false) => _ = self.hot.remove(&(unit, group)),
+            _ => {}
+        }
         self.touched.push((group, unit));
         if entry.is_idle() {
             let number = entry.number;
@@ -176,7 +192,11 @@ impl Caches {
     /// A block's cache is gone.
     pub fn end(&mut self, group: Group) {
         let Some(l1) = self.l1.remove(&group) else { return };
-        l1.entries.values().for_each(|entry| self.give_back(entry.number));
+        self.dirty -= l1.dirty;
+        for (unit, entry) in &l1.entries {
+            self.hot.remove(&(*unit, group));
+            self.give_back(entry.number);
+        }
         let threads = l1.fifo.iter().filter_map(|m| if let Mark::Flush(t) = m { Some(*t) } else { None });
         for thread in threads.collect::<Vec<_>>() {
             self.marker_gone(thread);
@@ -201,22 +221,23 @@ impl Caches {
         self.unlocked = false;
     }
 
-    /// How many entries of all caches are dirty.
-    pub fn dirty(&self) -> usize {
-        self.l1.values().map(|l1| l1.dirty).sum()
-    }
-
     /// What follows from the rest: after it was put back.
     pub fn recount(&mut self) {
         self.numbers.clear();
         self.free.clear();
         self.markers.clear();
+        self.hot.clear();
+        self.dirty = 0;
         for (group, l1) in &mut self.l1 {
             l1.dirty = l1.entries.values().filter(|e| e.dirty != 0).count();
             for (unit, entry) in &mut l1.entries {
                 entry.number = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
                 self.numbers.push(Some((*group, *unit)));
+                if entry.is_hot() {
+                    self.hot.insert((*unit, *group));
+                }
             }
+            self.dirty += l1.dirty;
             for mark in &l1.fifo {
                 if let Mark::Flush(thread) = mark {
                     *self.markers.entry(*thread).or_default() += 1;

@@ -147,18 +147,20 @@ impl Promoted {
     /// Fetches that nobody asks for, in a fixed order: of what somebody else is about to change, since later they would bring what
     /// they bring now, or what the change leaves.
     fn unasked(&self, see: &mut dyn FnMut(Group, At) -> bool) {
-        let l1 = &self.caches.l1;
+        let (l1, hot) = (&self.caches.l1, &self.caches.hot);
         if l1.len() < 2 || on(Mutant::RspPtxNeverFetchesEarly) {
             return;
         }
-        for group in l1.keys() {
-            let others = l1.iter().filter(|(other, _)| *other != group).flat_map(|(_, l1)| &l1.entries);
-            let changes = others.filter(|(_, entry)| entry.dirty != 0 || entry.below != 0).map(|(unit, _)| *unit);
-            let mut units: Vec<Unit> = changes.collect();
-            units.sort_unstable();
-            units.dedup();
-            for unit in units.into_iter().filter(|unit| self.wanted(*group, *unit).is_none()) {
-                if self.fetches(*group, unit).is_some_and(|at| see(*group, at)) {
+        let mut last = None;
+        for &(unit, owner) in hot {
+            if last.replace(unit) == Some(unit) {
+                continue;
+            }
+            // The first of those who are about to change it; others may be, too.
+            let shared = hot.range((unit, owner)..).nth(1).is_some_and(|(next, _)| *next == unit);
+            for group in l1.keys().filter(|group| shared || **group != owner) {
+                let at = self.fetches(*group, unit).filter(|_| self.wanted(*group, unit).is_none());
+                if at.is_some_and(|at| see(*group, at)) {
                     return;
                 }
             }

@@ -162,7 +162,7 @@ impl Memory for Promoted {
     }
 
     fn pending(&self) -> usize {
-        self.pending.len() + self.caches.dirty()
+        self.pending.len() + self.caches.dirty
     }
 
     fn movable(&self, who: Who, out: &mut Vec<Movable>) {
