@@ -254,6 +254,16 @@ words! {
         LscPtxSharedAtOnce = "lsc-ptx-shared-at-once",
         /// A barrier does not wait for stores (`lsc.ptx.wait`).
         LscPtxBarrierAtOnce = "lsc-ptx-barrier-at-once",
+        /// Nobody fetches what nobody asks for (D-rsp-ptx-environment).
+        RspPtxNeverFetchesEarly = "rsp-ptx-never-fetches-early",
+        /// What is valid is not fetched again (D-rsp-ptx-environment).
+        RspPtxKeepsOldValues = "rsp-ptx-keeps-old-values",
+        /// A block ends while its cache is dirty (D-rsp-ptx-end).
+        RspPtxEndsDirty = "rsp-ptx-ends-dirty",
+        /// The mark of remote accesses is not looked at (D-rsp-ptx-remote).
+        RspPtxRemoteIgnored = "rsp-ptx-remote-ignored",
+        /// A fence of a wider scope than the block does nothing (D-rsp-ptx-fence).
+        RspPtxFenceIgnored = "rsp-ptx-fence-ignored",
     }
 }
 

@@ -4,9 +4,12 @@
 
 use super::flat::Arena;
 use super::mutexed::{Mechanism, Mutexed};
+use super::promoted::Promoted;
+use super::rsp::SchemeName;
 use super::split::{Lsc, Slsc, Split};
 use super::{
-    Acted, Active, Cx, Environment, Issuer, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken, Uses,
+    Acted, Active, Cx, Environment, Issuer, LocalMemory, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken,
+    Uses,
 };
 use crate::base::LaneMask;
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -23,6 +26,8 @@ pub enum Delayed {
     Lsc(Lsc),
     /// The same, instructions taking effect as a whole.
     Slsc(Slsc),
+    /// The hardware of remote-scope promotion.
+    Promoted(Box<Promoted>),
 }
 
 /// Which engine it is.
@@ -36,6 +41,8 @@ pub enum DelayedModel {
     Lsc,
     /// [`Delayed::Slsc`].
     Slsc,
+    /// [`Delayed::Promoted`], with the scheme that accesses are compiled by.
+    Promoted(SchemeName),
 }
 
 /// The same expression for whichever engine it is.
@@ -46,6 +53,7 @@ macro_rules! of {
             Delayed::Mutexed($engine) => $answer,
             Delayed::Lsc($engine) => $answer,
             Delayed::Slsc($engine) => $answer,
+            Delayed::Promoted($engine) => $answer,
         }
     };
 }
@@ -59,6 +67,7 @@ impl Environment for Delayed {
             DelayedModel::Mutexed(mechanism) => Self::Mutexed(Mutexed::create(mechanism, base, cap)),
             DelayedModel::Lsc => Self::Lsc(Lsc::create(&(), base, cap)),
             DelayedModel::Slsc => Self::Slsc(Slsc::create(&(), base, cap)),
+            DelayedModel::Promoted(scheme) => Self::Promoted(Box::new(Promoted::create(scheme, base, cap))),
         }
     }
 }
@@ -168,6 +177,10 @@ impl Memory for Delayed {
 
     fn write_back(&mut self, stores: &mut dyn Stores) {
         of!(self, m => m.write_back(stores));
+    }
+
+    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {
+        of!(self, m => m.runtime_begins(at, local));
     }
 
     fn flush(&mut self, stores: &mut dyn Stores) {

@@ -12,6 +12,7 @@ pub mod flat;
 mod local;
 pub mod lockstep;
 pub mod mutexed;
+mod promoted;
 mod registers;
 pub mod rsp;
 mod snapshot;
@@ -33,6 +34,7 @@ use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use fermi::model::DeviceModel;
 use fermi::program::{ProgramSet, preset};
 use mutexed::Mechanism;
+use rsp::SchemeName;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -52,16 +54,19 @@ pub enum MemoryModel {
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
     /// The mutex mechanism of lockstep sequential consistency.
     Mutexed(Mechanism),
+    /// The hardware of remote-scope promotion, for which accesses are compiled by a scheme.
+    Rsp(SchemeName),
 }
 
 impl MemoryModel {
     /// Those that a command is told by name.
-    pub const NAMES: [&'static str; 5] = ["flat", "fermi", "lsc", "slsc", "lsc-mutex"];
+    pub const NAMES: [&'static str; 6] = ["flat", "fermi", "rsp", "lsc", "slsc", "lsc-mutex"];
 
     /// Those that `compare` goes through: what every kernel may meet.
     pub const COMPARED: [&'static str; 2] = ["flat", "fermi"];
 
-    /// The engine of a name: `flat`, `lsc`, `slsc`, `lsc-mutex`, or a preset device with its memory programs.
+    /// The engine of a name: `flat`, `rsp` with the proposed scheme, `lsc`, `slsc`, `lsc-mutex`, or a preset device with its memory
+    /// programs.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
         match name {
@@ -69,6 +74,7 @@ impl MemoryModel {
             "lsc-mutex" => Some(Self::Mutexed(Mechanism::default())),
             "lsc" => Some(Self::Lsc),
             "slsc" => Some(Self::Slsc),
+            "rsp" => Some(Self::Rsp(SchemeName::Proposed)),
             _ => Self::of(DeviceModel::preset(name)?),
         }
     }
@@ -86,7 +92,7 @@ impl MemoryModel {
         match (self, split) {
             (Self::Flat | Self::Split, true) => Some(Self::Split),
             (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..) | Self::Lsc | Self::Slsc | Self::Mutexed(_), _) => None,
+            (Self::Fermi(..) | Self::Lsc | Self::Slsc | Self::Mutexed(_) | Self::Rsp(_), _) => None,
         }
     }
 
@@ -107,6 +113,8 @@ impl MemoryModel {
             Self::Slsc => ("slsc", None),
             Self::Fermi(..) => ("fermi", None),
             Self::Mutexed(_) => ("lsc-mutex", None),
+            Self::Rsp(SchemeName::Proposed) => ("rsp", None),
+            Self::Rsp(SchemeName::Original) => ("rsp-original", None),
         }
     }
 
@@ -120,6 +128,7 @@ impl MemoryModel {
             Self::Slsc => "slsc".to_owned(),
             Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
             Self::Mutexed(mechanism) => format!("lsc-mutex, {mechanism:?}"),
+            Self::Rsp(scheme) => format!("rsp, {}", scheme.name()),
         }
     }
 }

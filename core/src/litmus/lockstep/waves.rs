@@ -7,8 +7,8 @@
 use super::bytes::Cuts;
 use super::runner::{Data, Runner};
 use super::tree::{Cell, LOCATION, Op, Program, Spot};
-use crate::base::mutant::{Mutant, on};
 use crate::axiom::{self, Event, Known, Model, Place, Stall, Trace};
+use crate::base::mutant::{Mutant, on};
 use crate::litmus::check::Names;
 use crate::litmus::outcome::Observed;
 use crate::litmus::tree::{DeclKind, Ident, Initial, Litmus, TermKind, Value};
@@ -150,9 +150,7 @@ impl Waves {
     pub fn grouped(litmus: &Litmus, program: &Program, groups: Vec<Vec<usize>>) -> Self {
         let names = Names::of(litmus);
         let locations: IndexSet<String> = names.locations.iter().map(|name| (*name).to_owned()).collect();
-        let number = |name: &str| {
-            locations.get_index_of(name).and_then(|k| u32::try_from(k).ok()).unwrap_or(u32::MAX)
-        };
+        let number = |name: &str| locations.get_index_of(name).and_then(|k| u32::try_from(k).ok()).unwrap_or(u32::MAX);
         let observed = Observed::of(litmus);
         let looked_at: Vec<u32> = observed
             .places()
@@ -283,13 +281,18 @@ impl axiom::Program for Waves {
     }
 
     fn may_write(&self, thread: usize, _: &Stall, place: Place) -> bool {
-        let spots = self.waves[thread].rows.iter().flat_map(|row| &row.cells).filter_map(|(_, cell)| match &cell.kind {
-            Op::Store { to, .. } => Some(to),
-            Op::Atomic { at, .. } => Some(at),
-            _ => None,
-        });
+        let spots =
+            self.waves[thread].rows.iter().flat_map(|row| &row.cells).filter_map(|(_, cell)| match &cell.kind {
+                Op::Store { to, .. } => Some(to),
+                Op::Atomic { at, .. } => Some(at),
+                _ => None,
+            });
         let mut all = spots.map(|spot| self.place(spot));
-        all.any(|at| at.location == place.location && at.offset < place.offset + place.bytes && place.offset < at.offset + at.bytes)
+        all.any(|at| {
+            at.location == place.location
+                && at.offset < place.offset + place.bytes
+                && place.offset < at.offset + at.bytes
+        })
     }
 
     fn constants(&self) -> Vec<u64> {

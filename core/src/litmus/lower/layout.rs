@@ -1,8 +1,8 @@
 //! Where a test's threads and locations are on the machine.
 
+use super::lockstep::lane;
 use crate::base::Span;
 use crate::litmus::check::Names;
-use super::lockstep::lane;
 use crate::litmus::error::Gap;
 use crate::litmus::lockstep::Program;
 use crate::litmus::tree::{DeclKind, Initial, Litmus};

@@ -140,9 +140,8 @@ impl Memory for Lsc {
         }
         self.split.step(number, stores, cx)?;
         for (byte, old) in kept {
-            either(byte, old, &mut self.split.arena, stores, cx.oracle).map_err(|stop| {
-                Box::new(Trouble { at: instruction.at, lanes: 1 << lane, fault: Fault::Stop(stop) })
-            })?;
+            either(byte, old, &mut self.split.arena, stores, cx.oracle)
+                .map_err(|stop| Box::new(Trouble { at: instruction.at, lanes: 1 << lane, fault: Fault::Stop(stop) }))?;
         }
         let to_come = if plain { self.to_come(&instruction, stores) } else { Vec::new() };
         for byte in bytes {
