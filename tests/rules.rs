@@ -86,6 +86,7 @@ fn configurations() -> Vec<Config> {
     let tiny = DeviceModel::preset("tiny").unwrap();
     vec![
         base("flat"),
+        base("lsc-mutex"),
         Config { control: Some(ControlModel::Crs), ..base("flat") },
         base("report"),
         base("tiny"),

@@ -240,4 +240,9 @@ rules! {
     LscCpuStore = "lsc.cpu.store",
     LscCpuRetire = "lsc.cpu.retire",
     LscCpuRelease = "lsc.cpu.release",
+    LscPtxIssue = "lsc.ptx.issue",
+    LscPtxLoad = "lsc.ptx.load",
+    LscPtxRetire = "lsc.ptx.retire",
+    LscPtxShared = "lsc.ptx.shared",
+    LscPtxWait = "lsc.ptx.wait",
 }
