@@ -13,6 +13,7 @@ mod programs;
 mod programs_world;
 mod progress;
 mod races;
+mod lockstep;
 mod rsp_machine;
 mod schedules;
 mod schedules_world;

@@ -4,7 +4,7 @@
 
 mod bytes;
 mod check;
-
+pub mod machine;
 mod print;
 mod runner;
 mod tree;
