@@ -26,6 +26,8 @@ struct Shape {
     heads: &'static [&'static [&'static str]],
     /// Whether lanes of an instruction may store to the same bytes, or operate atomically there.
     overlap: bool,
+    /// Whether some have three rows, not two.
+    long: bool,
 }
 
 const WAVES: &[&[&str]] = &[&["W0.0", "W0.1"], &["W1.0", "W1.1"]];
@@ -35,13 +37,14 @@ const LANES: &[&[&str]] = &[&["W0.0"], &["W1.0"], &["C0"]];
 fn program(seed: u64, shape: Shape) -> Litmus {
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66);
     let mut asked = vec!["x".to_owned(), "y".to_owned()];
-    let count = 2 + numbers.below(2);
+    let count = 2 + u64::from(numbers.below(4) == 0) * u64::from(shape.long);
     let mut rows = vec![shape.heads.concat().join(" | ")];
     for row in 0..count {
         let mut cells = Vec::new();
         for wave in shape.heads {
             let kind = numbers.one_of(&["ld", "ld", "st", "st", "atom.add", "atom.exch"]);
             let size = numbers.one_of(&["", ".b32"]);
+            // Values differ in two bytes.
             let mut taken: Vec<(&str, &str)> = Vec::new();
             for head in *wave {
                 let location = numbers.one_of(&["x", "y"]);
@@ -53,7 +56,7 @@ fn program(seed: u64, shape: Shape) -> Litmus {
                     continue;
                 }
                 taken.push((location, offset));
-                let value = 1 + numbers.below(3);
+                let value = 0x0101 * (1 + numbers.below(3));
                 cells.push(match kind {
                     "ld" => format!("ld{size} r{row}, {location}{offset}"),
                     "st" => format!("st{size} {location}{offset}, {value}"),
@@ -88,8 +91,8 @@ fn agreed(litmus: &Litmus, order: Order) -> Values {
 #[test]
 fn axioms_and_machines_agree() {
     let mut apart = [0; 2];
-    for seed in 0..so_many(25, 2_000) {
-        let litmus = program(seed, Shape { heads: WAVES, overlap: true });
+    for seed in 0..so_many(12, 500) {
+        let litmus = program(seed, Shape { heads: WAVES, overlap: true, long: false });
         let [sc, lsc, slsc] = [Order::Sc, Order::Lsc, Order::Slsc].map(|order| agreed(&litmus, order));
         apart[0] += u32::from(sc != lsc);
         apart[1] += u32::from(lsc != slsc);
@@ -101,8 +104,8 @@ fn axioms_and_machines_agree() {
 /// Wavefronts of one lane are threads: the models are one.
 #[test]
 fn one_lane_is_a_thread() {
-    for seed in 0..so_many(15, 1_000) {
-        let litmus = program(seed, Shape { heads: LANES, overlap: false });
+    for seed in 0..so_many(12, 1_000) {
+        let litmus = program(seed, Shape { heads: LANES, overlap: false, long: true });
         let [sc, lsc, slsc] = [Order::Sc, Order::Lsc, Order::Slsc].map(|order| agreed(&litmus, order));
         assert!(sc == lsc && lsc == slsc, "{}", warpstep::litmus::print(&litmus));
     }
@@ -114,13 +117,13 @@ fn one_lane_is_a_thread() {
 fn flat_memory_is_close() {
     let flat = |litmus: &Litmus, memory| values(on(litmus, ControlModel::Crs, memory).outcomes.into_keys());
     let mut less = [0; 2];
-    for seed in 0..so_many(15, 1_000) {
+    for seed in 0..so_many(12, 1_000) {
         for overlap in [false, true] {
-            let litmus = program(seed, Shape { heads: WAVES, overlap });
+            let litmus = program(seed, Shape { heads: WAVES, overlap, long: true });
             let pairs = [(MemoryModel::Split, Order::Lsc), (MemoryModel::Flat, Order::Slsc)];
             for (k, (memory, order)) in pairs.into_iter().enumerate() {
                 let (flat, own) = (flat(&litmus, memory), by_engine(&litmus, order));
-                assert!(flat.is_subset(&own));
+                assert!(flat.is_subset(&own), "{order:?} {:?}\n{}", flat.difference(&own).next(), warpstep::litmus::print(&litmus));
                 assert!(overlap || flat == own, "{order:?}\n{}", warpstep::litmus::print(&litmus));
                 less[k] += u32::from(flat != own);
             }
