@@ -167,6 +167,7 @@ mod races_agree;
 #[expect(dead_code, reason = "searches are compared without a mutant")]
 #[path = "shared/reference.rs"]
 mod reference;
+mod lockstep_mutants;
 mod rsp_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
@@ -226,12 +227,13 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 8] = [
+    let families: [(&str, fn()); 9] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
+        ("threads in lockstep", lockstep_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),

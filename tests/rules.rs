@@ -85,6 +85,8 @@ fn configurations() -> Vec<Config> {
     vec![
         base("flat"),
         Config { control: Some(ControlModel::Crs), ..base("flat") },
+        base("lsc"),
+        base("slsc"),
         base("report"),
         base("tiny"),
         Config { seed: Some(1), ..base("tiny") },

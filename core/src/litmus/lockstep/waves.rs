@@ -305,7 +305,6 @@ impl axiom::Program for Waves {
         let (Some(a), Some(b)) = (one.0, two.0) else { return false };
         let (first, second) = (one.1.instruction, two.1.instruction);
         match relation {
-            // Rule: lsc.order
             "wpo" => {
                 let column = |event: &Event| self.stands(event.origin).1;
                 a == b && first < second && (!on(Mutant::LanesUnordered) || column(one.1) == column(two.1))

@@ -79,7 +79,12 @@ impl<'a> Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// That of wavefronts: each is a block of one warp, and so is each thread of a CPU.
-    pub fn of_waves(litmus: &'a Litmus, program: &Program) -> Self {
+    pub fn of_waves(litmus: &'a Litmus, program: &Program, gaps: &mut Vec<(Gap, Span)>) -> Self {
+        for cell in program.rows.iter().flatten().flatten() {
+            if let Some(spot) = cell.kind.spot().filter(|spot| !spot.offset.is_multiple_of(spot.size.bytes())) {
+                gaps.push((Gap::Alignment { offset: spot.offset, bytes: spot.size.bytes() }, cell.span));
+            }
+        }
         let names = Names::of(litmus);
         let waves = program.waves();
         let thread = |column: usize| lane(program.columns[column].0);
