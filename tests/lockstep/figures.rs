@@ -134,3 +134,37 @@ fn figure_3b_hangs_and_3c_ends() {
         }
     }
 }
+
+/// `warpstep` on a kernel of a warp of two lanes under `crs`: its exit code and what it tells.
+fn command(name: &str, file: &str, memory: &str) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_warpstep"));
+    command.args([name, file, "--block", "2", "--warp-size", "2", "--control", "crs", "--memory", memory]);
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lockstep")).env("NO_COLOR", "1");
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// What waits in figure 3b is called by its name.
+#[test]
+fn figure_3b_is_a_simt_deadlock() {
+    for memory in ["flat", "lsc", "slsc"] {
+        let (code, text) = command("prove", "figure-3b.ptx", memory);
+        assert!(code == Some(1) && text.contains("SIMT deadlock"), "{memory}: {code:?}\n{text}");
+        let (code, text) = command("prove", "figure-3c.ptx", memory);
+        assert!(code == Some(0), "{memory}: {code:?}\n{text}");
+        let (code, _) = command("run", "figure-3c.ptx", memory);
+        assert_eq!(code, Some(0));
+    }
+}
+
+/// The kernels that speed is measured by leave what they leave on flat memory.
+#[test]
+fn kernels_have_the_results_of_flat_memory() {
+    for memory in ["lsc", "slsc"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_warpstep"));
+        let output = command.args(["bench", "--shift", "14", "--reps", "1", "--memory", memory]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert_eq!(text.lines().filter(|line| line.ends_with(" ok")).count(), 9, "{text}");
+    }
+}
