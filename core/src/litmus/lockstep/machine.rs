@@ -7,7 +7,7 @@
 
 use super::bytes::low;
 use super::tree::{Cell, Op, Program, Spot, Test};
-use super::waves::Wave;
+use super::wave::Wave;
 use crate::base::words;
 use crate::litmus::check::Names;
 use crate::litmus::events::{arithmetic, atomic};

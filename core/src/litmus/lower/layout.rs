@@ -2,9 +2,8 @@
 
 use crate::base::Span;
 use crate::litmus::check::Names;
-use super::lockstep::lane;
 use crate::litmus::error::Gap;
-use crate::litmus::lockstep::Program;
+use crate::litmus::lockstep::{Column, Program};
 use crate::litmus::tree::{DeclKind, Initial, Litmus};
 use indexmap::{IndexMap, IndexSet};
 
@@ -100,6 +99,14 @@ impl<'a> Layout<'a> {
         let blocks = u32::try_from(waves.len()).unwrap_or(u32::MAX);
         let placement = Placement::SameWarp;
         Self { names, placement, entry, threads, blocks, block: warp_size, warp_size, variables }
+    }
+}
+
+/// The lane that a column is on the machine.
+pub(super) const fn lane(column: Column) -> u32 {
+    match column {
+        Column::Lane { lane, .. } => lane,
+        Column::Cpu(_) => 0,
     }
 }
 
