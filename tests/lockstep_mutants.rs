@@ -12,8 +12,7 @@ use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, ControlModel};
 use warpstep::memory::MemoryModel;
 
-const MUTANTS: &[Mutant] =
-    &[Mutant::LscTogether, Mutant::LscWholeStores, Mutant::SlscApart, Mutant::LanesUnordered];
+const MUTANTS: &[Mutant] = &[Mutant::LscTogether, Mutant::LscWholeStores, Mutant::SlscApart, Mutant::LanesUnordered];
 
 const TESTS: [&str; 2] = [
     "LSC apart\n{ x=0; y=0; }\n W0.0 | W0.1 | W1.0 | W1.1 ;\n st x, 1 | st y, 1 | ld r0, x | ld r0, y ;\n\

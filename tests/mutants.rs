@@ -159,6 +159,7 @@ mod caches;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
 mod host_mutants;
+mod lockstep_mutants;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
@@ -167,7 +168,6 @@ mod races_agree;
 #[expect(dead_code, reason = "searches are compared without a mutant")]
 #[path = "shared/reference.rs"]
 mod reference;
-mod lockstep_mutants;
 mod rsp_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;

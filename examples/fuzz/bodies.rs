@@ -13,11 +13,11 @@ use warpstep::explore::{Limits, Progress, Prove, ScheduleFile, Target};
 use warpstep::launch::{
     Device, Failure, Problem, ProblemKind, Script, ScriptDevice, Spec, build, load, programs, run as run_launches,
 };
+use warpstep::litmus::lockstep::machine::{Machine, Order};
 use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, Context, Launch};
 use warpstep::memory::fermi::program as memp;
 use warpstep::verdict::{LimitKind, Silent, Stop};
-use warpstep::litmus::lockstep::machine::{Machine, Order};
 use warpstep::{litmus, ptx, report};
 
 /// How long a run may take.
@@ -219,9 +219,8 @@ pub fn lockstep(text: &str) -> bool {
     if let Some(asked) = test.condition.as_ref().filter(|_| complete && test.filter.is_none()) {
         let truth = litmus::Truth::of(asked);
         let machine = Machine::new(&test, program, Order::Lsc);
-        let wanted = |outcome: &litmus::Outcome| {
-            asked.cond.holds(machine.observed(), outcome) != (truth == litmus::Truth::All)
-        };
+        let wanted =
+            |outcome: &litmus::Outcome| asked.cond.holds(machine.observed(), outcome) != (truth == litmus::Truth::All);
         assert_eq!(decided.witness.is_some(), reached.outcomes.iter().any(wanted), "{printed}");
     }
     true

@@ -123,7 +123,12 @@ fn flat_memory_is_close() {
             let pairs = [(MemoryModel::Split, Order::Lsc), (MemoryModel::Flat, Order::Slsc)];
             for (k, (memory, order)) in pairs.into_iter().enumerate() {
                 let (flat, own) = (flat(&litmus, memory), by_engine(&litmus, order));
-                assert!(flat.is_subset(&own), "{order:?} {:?}\n{}", flat.difference(&own).next(), warpstep::litmus::print(&litmus));
+                assert!(
+                    flat.is_subset(&own),
+                    "{order:?} {:?}\n{}",
+                    flat.difference(&own).next(),
+                    warpstep::litmus::print(&litmus)
+                );
                 assert!(overlap || flat == own, "{order:?}\n{}", warpstep::litmus::print(&litmus));
                 less[k] += u32::from(flat != own);
             }

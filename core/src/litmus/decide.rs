@@ -1,7 +1,7 @@
 //! What a model says of a litmus test.
 
-use super::decided::{Decided, Property};
 use super::asked::Asked;
+use super::decided::{Decided, Property};
 use super::outcome::{Observed, Outcome, Outcomes, Truth};
 use super::tree::{Cond, Litmus};
 use crate::axiom::{Axiom, Evaluation, Execution, Limits, Model, Question, Role, Searched, Way, search_by};

@@ -1,7 +1,7 @@
 //! Litmus programs as text, with one column for each thread.
 
-use super::names::{ACCESSES, CLASSES, Kind, MAKES, ORDERS, SEMANTICS};
 use super::lockstep::Column;
+use super::names::{ACCESSES, CLASSES, Kind, MAKES, ORDERS, SEMANTICS};
 use super::rsp::Home;
 use super::tree::{
     Access, Arch, Atom, COMPARISONS, Cond, DeclKind, Initial, Instruction, Litmus, Placing, PtxAccess, Reach, Relation,

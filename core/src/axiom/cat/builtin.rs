@@ -6,7 +6,8 @@ use crate::base::FileId;
 use std::sync::OnceLock;
 
 /// Their names.
-pub const BUILTIN: &[&str] = &["ptx-v6.0", "ptx-v7.5", "vulkan", "vulkan-nochains", "rsp", "rsp-figure2", "rsp-strict", "sc", "lsc", "slsc"];
+pub const BUILTIN: &[&str] =
+    &["ptx-v6.0", "ptx-v7.5", "vulkan", "vulkan-nochains", "rsp", "rsp-figure2", "rsp-strict", "sc", "lsc", "slsc"];
 
 /// Files by name, those that others include among them.
 const FILES: &[(&str, &str)] = &[

@@ -13,7 +13,7 @@ mod wave;
 mod waves;
 
 pub(super) use check::check;
-pub use print::print;
 pub use column::{Column, FIRST, LANES};
+pub use print::print;
 pub use tree::{Cell, LOCATION, Op, Program, Size, Spot, Test};
 pub use waves::Waves;

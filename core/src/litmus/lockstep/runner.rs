@@ -134,7 +134,8 @@ impl<'a> Runner<'a> {
         if let Some((then, events, times)) = before {
             rounds = times + 1;
             // Lanes that left the loop are another state, so that nothing would be the same.
-            let same = lanes.len() == cells.len() && then.iter().zip(&self.registers).all(|(then, now)| equal(then, now));
+            let same =
+                lanes.len() == cells.len() && then.iter().zip(&self.registers).all(|(then, now)| equal(then, now));
             if same && self.events[events..].iter().all(|event| event.kind == Kind::Read) {
                 return Err(End::Spin);
             }

@@ -1,7 +1,7 @@
 //! What a test for wavefronts says: its columns, and rows of which each is one instruction of every wavefront that has a cell in it.
 
-use crate::base::{Placed, Span, words};
 use super::column::Column;
+use crate::base::{Placed, Span, words};
 use crate::litmus::tree::{Arith, Atom, Ident, Relation, Value};
 
 /// Locations have so many bytes; accesses are to all of them or to some.
@@ -143,7 +143,9 @@ impl Op {
     #[must_use]
     pub const fn target(&self) -> Option<&Ident> {
         match self {
-            Self::Load { to, .. } | Self::Atomic { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } => Some(to),
+            Self::Load { to, .. } | Self::Atomic { to, .. } | Self::Move { to, .. } | Self::Compute { to, .. } => {
+                Some(to)
+            }
             _ => None,
         }
     }
@@ -190,10 +192,7 @@ impl Program {
     }
 
     /// Rows in which some of these columns have a cell: the row's number, and the cells by position among these columns.
-    pub fn rows_of<'a>(
-        &'a self,
-        columns: &'a [usize],
-    ) -> impl Iterator<Item = (usize, Vec<(usize, &'a Cell)>)> + 'a {
+    pub fn rows_of<'a>(&'a self, columns: &'a [usize]) -> impl Iterator<Item = (usize, Vec<(usize, &'a Cell)>)> + 'a {
         let cells = move |row: &'a Vec<Option<Cell>>| -> Vec<(usize, &'a Cell)> {
             columns.iter().enumerate().filter_map(|(k, column)| Some((k, row.get(*column)?.as_ref()?))).collect()
         };

@@ -61,9 +61,7 @@ impl Waves {
     pub fn grouped(litmus: &Litmus, program: &Program, groups: Vec<Vec<usize>>) -> Self {
         let names = Names::of(litmus);
         let locations: IndexSet<String> = names.locations.iter().map(|name| (*name).to_owned()).collect();
-        let number = |name: &str| {
-            locations.get_index_of(name).and_then(|k| u32::try_from(k).ok()).unwrap_or(u32::MAX)
-        };
+        let number = |name: &str| locations.get_index_of(name).and_then(|k| u32::try_from(k).ok()).unwrap_or(u32::MAX);
         let observed = Observed::of(litmus);
         let looked_at: Vec<u32> = observed
             .places()
@@ -178,13 +176,18 @@ impl axiom::Program for Waves {
     }
 
     fn may_write(&self, thread: usize, _: &Stall, place: Place) -> bool {
-        let spots = self.waves[thread].rows.iter().flat_map(|row| &row.cells).filter_map(|(_, cell)| match &cell.kind {
-            Op::Store { to, .. } => Some(to),
-            Op::Atomic { at, .. } => Some(at),
-            _ => None,
-        });
+        let spots =
+            self.waves[thread].rows.iter().flat_map(|row| &row.cells).filter_map(|(_, cell)| match &cell.kind {
+                Op::Store { to, .. } => Some(to),
+                Op::Atomic { at, .. } => Some(at),
+                _ => None,
+            });
         let mut all = spots.map(|spot| self.layout.place(spot));
-        all.any(|at| at.location == place.location && at.offset < place.offset + place.bytes && place.offset < at.offset + at.bytes)
+        all.any(|at| {
+            at.location == place.location
+                && at.offset < place.offset + place.bytes
+                && place.offset < at.offset + at.bytes
+        })
     }
 
     fn constants(&self) -> Vec<u64> {

@@ -153,7 +153,9 @@ impl Reader<'_> {
         Some(match arch {
             Arch::Ptx => Placing::Ptx { cta: first, gpu: second },
             // Those of OpenCL have no row, and lanes have no place.
-            Arch::Vulkan | Arch::OpenCl | Arch::Lockstep => Placing::Vulkan { subgroup: first, workgroup: second, queue_family: third },
+            Arch::Vulkan | Arch::OpenCl | Arch::Lockstep => {
+                Placing::Vulkan { subgroup: first, workgroup: second, queue_family: third }
+            }
         })
     }
 

@@ -70,7 +70,8 @@ impl Operands {
 impl Reader<'_> {
     /// `W0.1` or `C0`, as the number of a thread.
     pub(super) fn column(&mut self) -> Option<(u32, Span)> {
-        let named = |r: &Self, t: Token| Column::named(r.str(t)).filter(|_| matches!(t.kind, Kind::Word | Kind::Dotted));
+        let named =
+            |r: &Self, t: Token| Column::named(r.str(t)).filter(|_| matches!(t.kind, Kind::Word | Kind::Dotted));
         let token = self.take(Expected::Column, |r, t| named(r, t).is_some())?;
         Some((named(self, token)?.number(), token.span))
     }
