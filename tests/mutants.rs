@@ -159,7 +159,7 @@ mod caches;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
 mod host_mutants;
-mod lockstep_mutants;
+mod wavefront_mutants;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
@@ -233,7 +233,7 @@ fn main() {
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
-        ("threads in lockstep", lockstep_mutants::are_noticed),
+        ("threads in lockstep", wavefront_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),
