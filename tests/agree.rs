@@ -104,6 +104,7 @@ impl Agree {
             MemoryModel::Lsc => "lsc",
             MemoryModel::Slsc => "slsc",
             MemoryModel::Fermi(..) => "caches",
+            other => other.words().0,
         };
         let Compared { tests, whole, large } = &compared;
         eprintln!("{control:?}, {memory}, {placement:?}: {tests} tests, {whole} by all schedules");

@@ -159,7 +159,15 @@ mod caches;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
 mod host_mutants;
-mod wavefront_mutants;
+#[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
+#[path = "lockstep_mechanism/model.rs"]
+mod lockstep_model;
+mod lockstep_mutants;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod lockstep_ptx;
+#[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
+#[path = "lockstep_mechanism/shapes.rs"]
+mod lockstep_shapes;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
@@ -173,6 +181,7 @@ mod rsp_mutants;
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
 mod shared;
+mod wavefront_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
@@ -227,7 +236,7 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 9] = [
+    let families: [(&str, fn()); 11] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
@@ -235,6 +244,8 @@ fn main() {
         ("ways to decide", ways_mutants::are_noticed),
         ("threads in lockstep", wavefront_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
+        ("the mutex mechanism for kernels", lockstep_ptx::mutants::are_noticed),
+        ("the mutex mechanism", lockstep_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),
     ];

@@ -222,6 +222,10 @@ complaints! {
         Loop =>
             "loop" ("loops are not read") ("a loop")
             ("where it waits for a value, write `if` instead, as the paper does: other executions are of no interest");
+        /// OpenCL: a register has the name of a word of the language.
+        Reserved =>
+            "reserved-word" ("`{here}` is a word of the language, not a name") ("a register is named here")
+            ("give the register another name, e.g. `r0`");
         /// Wavefronts: two columns are of one lane; the first one.
         ColumnTwice(first: Span) =>
             "thread-twice" ("two columns are `{here}`") ("again") ("name each lane once: `W0.0`, `W0.1`, `W1.0`");

@@ -10,6 +10,9 @@ mod environment;
 pub mod fermi;
 pub mod flat;
 mod local;
+pub mod lockstep;
+pub mod mutexed;
+mod promoted;
 mod registers;
 pub mod rsp;
 mod snapshot;
@@ -30,6 +33,8 @@ use crate::program::instr::{CacheOp, MemOp, Slot, Space, WarpRequest};
 use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use fermi::model::DeviceModel;
 use fermi::program::{ProgramSet, preset};
+use mutexed::Mechanism;
+use rsp::SchemeName;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -47,19 +52,29 @@ pub enum MemoryModel {
     Slsc,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
+    /// The mutex mechanism of lockstep sequential consistency.
+    Mutexed(Mechanism),
+    /// The hardware of remote-scope promotion, for which accesses are compiled by a scheme.
+    Rsp(SchemeName),
 }
 
 impl MemoryModel {
     /// Those that a command is told by name.
-    pub const NAMES: [&'static str; 4] = ["flat", "fermi", "lsc", "slsc"];
+    pub const NAMES: [&'static str; 6] = ["flat", "fermi", "rsp", "lsc", "slsc", "lsc-mutex"];
 
-    /// The engine of a name: `flat`, `lsc`, `slsc`, or a preset device with its memory programs.
+    /// Those that `compare` goes through: what every kernel may meet.
+    pub const COMPARED: [&'static str; 2] = ["flat", "fermi"];
+
+    /// The engine of a name: `flat`, `rsp` with the proposed scheme, `lsc`, `slsc`, `lsc-mutex`, or a preset device with its memory
+    /// programs.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
         match name {
             "flat" => Some(Self::Flat),
+            "lsc-mutex" => Some(Self::Mutexed(Mechanism::default())),
             "lsc" => Some(Self::Lsc),
             "slsc" => Some(Self::Slsc),
+            "rsp" => Some(Self::Rsp(SchemeName::Proposed)),
             _ => Self::of(DeviceModel::preset(name)?),
         }
     }
@@ -77,7 +92,7 @@ impl MemoryModel {
         match (self, split) {
             (Self::Flat | Self::Split, true) => Some(Self::Split),
             (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..) | Self::Lsc | Self::Slsc, _) => None,
+            (Self::Fermi(..) | Self::Lsc | Self::Slsc | Self::Mutexed(_) | Self::Rsp(_), _) => None,
         }
     }
 
@@ -97,6 +112,9 @@ impl MemoryModel {
             Self::Lsc => ("lsc", None),
             Self::Slsc => ("slsc", None),
             Self::Fermi(..) => ("fermi", None),
+            Self::Mutexed(_) => ("lsc-mutex", None),
+            Self::Rsp(SchemeName::Proposed) => ("rsp", None),
+            Self::Rsp(SchemeName::Original) => ("rsp-original", None),
         }
     }
 
@@ -109,6 +127,8 @@ impl MemoryModel {
             Self::Lsc => "lsc".to_owned(),
             Self::Slsc => "slsc".to_owned(),
             Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
+            Self::Mutexed(mechanism) => format!("lsc-mutex, {mechanism:?}"),
+            Self::Rsp(scheme) => format!("rsp, {}", scheme.name()),
         }
     }
 }
