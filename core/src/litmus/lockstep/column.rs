@@ -32,8 +32,8 @@ impl Column {
     #[must_use]
     pub const fn number(self) -> u32 {
         match self {
-            Self::Lane { wave, lane } => FIRST | wave % Self::MOST * LANES | lane % LANES,
-            Self::Cpu(number) => FIRST | CPU | number % CPU,
+            Self::Lane { wave, lane } => FIRST + (wave % Self::MOST) * LANES + lane % LANES,
+            Self::Cpu(number) => FIRST + CPU + number % CPU,
         }
     }
 
