@@ -181,6 +181,7 @@ mod rsp_mutants;
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
 mod shared;
+mod wavefront_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
@@ -235,12 +236,13 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 10] = [
+    let families: [(&str, fn()); 11] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
+        ("threads in lockstep", wavefront_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
         ("the mutex mechanism for kernels", lockstep_ptx::mutants::are_noticed),
         ("the mutex mechanism", lockstep_mutants::are_noticed),

@@ -11,6 +11,8 @@ words! {
     pub enum Mutant {
         /// Of stores of one instruction to the same bytes the last one takes all of them (D-lsc-bytes).
         LscWholeStores = "lsc-whole-stores",
+        /// Under LSC the lanes of an instruction access memory in one step.
+        LscTogether = "lsc-together",
         /// Under SLSC the lanes of an instruction access memory one by one.
         SlscApart = "slsc-apart",
         /// Axioms of wavefronts have the program order of each lane only.
