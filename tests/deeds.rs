@@ -14,6 +14,7 @@ use warpstep::choice::Seeded;
 use warpstep::litmus::{Lowered, Options as Layout, Placement, lower, unexplained};
 use warpstep::machine::{Config, Context, ControlModel, DeviceShape, MemoryModel};
 use warpstep::memory::fermi::model::DeviceModel;
+use warpstep::memory::rsp::SchemeName;
 
 /// What a run did, the contents of memory before it and after it, by address.
 struct Ran {
@@ -28,6 +29,8 @@ fn config(memory: &str) -> Config {
     let memory = match memory {
         "flat" => MemoryModel::Flat,
         "split" => MemoryModel::Split,
+        "rsp" => MemoryModel::Rsp(SchemeName::Proposed),
+        "rsp-original" => MemoryModel::Rsp(SchemeName::Original),
         _ => device.and_then(MemoryModel::of).unwrap(),
     };
     let config = Config { control: Some(ControlModel::Thread), memory, device: shape, ..Config::default() };
@@ -170,7 +173,9 @@ fn flat() {
 }
 
 fn caches() {
-    for (memory, some) in [("fermi", true), ("report", true), ("tiny", false), ("write-through", false)] {
+    let memories =
+        [("fermi", true), ("report", true), ("tiny", false), ("write-through", false), ("rsp", false), ("rsp-original", false)];
+    for (memory, some) in memories {
         let (runs, cycles) = look(memory, tests() / 2, 6).unwrap();
         eprintln!("{memory}: {cycles} of {runs} runs have a cycle");
         assert!((cycles > 0 || !some) && cycles < runs, "{memory}: {cycles} of {runs}");

@@ -168,6 +168,8 @@ mod races_agree;
 #[path = "shared/reference.rs"]
 mod reference;
 mod rsp_mutants;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod rsp_ptx;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
@@ -226,13 +228,14 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 8] = [
+    let families: [(&str, fn()); 9] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
+        ("kernels with remote-scope promotion", rsp_ptx::mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),
     ];

@@ -3,7 +3,7 @@
 
 use crate::memory::flat::Arena;
 use crate::memory::rsp::{CacheAt, CacheOf, Hardware, Hygiene, Mark, MarkOf, Reach};
-use crate::verdict::Who;
+use crate::verdict::{AccessId, AllocKind, Arrived, Who};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,6 +23,19 @@ pub(super) struct At {
 
 /// What a unit holds.
 pub(super) type Bytes = [u8; UNIT];
+
+/// Who wrote each byte of a unit, where an observer asks.
+pub(super) type Writers = [AccessId; UNIT];
+
+/// Nobody asks.
+pub(super) const NOBODY: Writers = [AccessId::NONE; UNIT];
+
+/// The bytes of a unit, and whose they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Value {
+    pub bytes: Bytes,
+    pub by: Writers,
+}
 
 /// A work-group: a block of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -58,6 +71,9 @@ pub(super) struct Entry {
     /// Its number among all entries of all caches.
     #[serde(skip)]
     pub number: u32,
+    /// Whose its bytes are.
+    #[serde(skip)]
+    by: Option<Box<Writers>>,
 }
 
 impl Entry {
@@ -67,6 +83,18 @@ impl Entry {
 
     const fn is_idle(&self) -> bool {
         self.valid == 0 && self.dirty == 0 && self.reads == 0 && self.below == 0
+    }
+
+    pub fn value(&self) -> Value {
+        Value { bytes: self.bytes, by: self.by.as_deref().copied().unwrap_or(NOBODY) }
+    }
+
+    fn take_over(&mut self, mask: u32, value: &Value) {
+        bits(mask).for_each(|k| self.bytes[k] = value.bytes[k]);
+        if self.by.is_some() || bits(mask).any(|k| value.by[k] != AccessId::NONE) {
+            let by = self.by.get_or_insert_with(|| Box::new(NOBODY));
+            bits(mask).for_each(|k| by[k] = value.by[k]);
+        }
     }
 
     fn forget(&mut self, mask: u32) {
@@ -118,6 +146,12 @@ pub(super) struct Caches {
     /// Whether a lock was freed.
     #[serde(skip)]
     pub unlocked: bool,
+    /// Whose the bytes of device memory are, where an observer asks.
+    #[serde(skip)]
+    below: FxHashMap<Unit, Box<Writers>>,
+    /// Writes that came to device memory since somebody looked.
+    #[serde(skip)]
+    pub arrived: Vec<Arrived>,
     /// Threads whose markers have left.
     #[serde(skip)]
     pub released: Vec<Thread>,
@@ -176,6 +210,33 @@ impl Caches {
         }
         self.free.insert(number);
         self.gone.push(number);
+    }
+
+    /// Whose the bytes of a unit in device memory are.
+    fn writers(&self, unit: Unit) -> Writers {
+        self.below.get(&unit).map_or(NOBODY, |by| **by)
+    }
+
+    /// Writes came to device memory.
+    pub fn arrive(&mut self, at: At, by: &Writers, arena: &Arena) {
+        let told = bits(at.mask).any(|k| by[k] != AccessId::NONE);
+        if !told && !self.below.contains_key(&at.unit) {
+            return;
+        }
+        let below = self.below.entry(at.unit).or_insert_with(|| Box::new(NOBODY));
+        for k in bits(at.mask) {
+            below[k] = by[k];
+            if by[k] == AccessId::NONE {
+                continue;
+            }
+            let (access_id, address) = (by[k], arena.address_of(at.unit as usize * UNIT + k));
+            match self.arrived.last_mut() {
+                Some(last) if last.access_id == access_id && last.address + u64::from(last.bytes) == address => {
+                    last.bytes += 1;
+                }
+                _ => self.arrived.push(Arrived { access_id, space: AllocKind::Global, address, bytes: 1 }),
+            }
+        }
     }
 
     /// The entry of a number.
@@ -286,7 +347,7 @@ macro_rules! asked {
         type Group = Group;
         type Device = ();
         type Thread = Thread;
-        type Value = Bytes;
+        type Value = Value;
 
         fn group_of(&self, thread: Thread) -> Group {
             thread.group()
@@ -317,25 +378,25 @@ macro_rules! asked {
             }
         }
 
-        fn held(&self, cache: CacheOf<Self>, at: At) -> Option<Bytes> {
+        fn held(&self, cache: CacheOf<Self>, at: At) -> Option<Value> {
             match cache {
-                CacheAt::L1(group) => self.caches.entry(group, at.unit).map(|e| e.bytes),
+                CacheAt::L1(group) => self.caches.entry(group, at.unit).map(Entry::value),
                 CacheAt::L2(()) => Some(self.global(at)),
             }
         }
 
-        fn valid(&self, cache: CacheOf<Self>, at: At) -> Option<Bytes> {
+        fn valid(&self, cache: CacheOf<Self>, at: At) -> Option<Value> {
             match cache {
                 CacheAt::L1(group) => {
                     let entry = self.caches.entry(group, at.unit)?;
-                    (entry.valid & at.mask == at.mask).then_some(entry.bytes)
+                    (entry.valid & at.mask == at.mask).then(|| entry.value())
                 }
                 CacheAt::L2(()) => Some(self.global(at)),
             }
         }
 
-        fn global(&self, at: At) -> Bytes {
-            below(self.arena, at.unit)
+        fn global(&self, at: At) -> Value {
+            Value { bytes: below(self.arena, at.unit), by: self.caches.writers(at.unit) }
         }
 
         fn tail(&self, cache: CacheOf<Self>) -> Option<MarkOf<Self>> {
@@ -360,7 +421,7 @@ impl Hardware for Probe<'_> {
 
     fn marker_leaves(&mut self, _: Thread) {}
 
-    fn put(&mut self, _: CacheOf<Self>, _: At, _: Bytes, _: Hygiene) {}
+    fn put(&mut self, _: CacheOf<Self>, _: At, _: Value, _: Hygiene) {}
 
     fn clean(&mut self, _: CacheOf<Self>, _: At) {}
 
@@ -372,7 +433,7 @@ impl Hardware for Probe<'_> {
 
     fn invalidate_all(&mut self, _: CacheOf<Self>) {}
 
-    fn set_global(&mut self, _: At, _: Bytes) {}
+    fn set_global(&mut self, _: At, _: Value) {}
 
     fn enqueue(&mut self, _: CacheOf<Self>, _: MarkOf<Self>) {}
 
@@ -394,10 +455,10 @@ impl Hardware for View<'_> {
         self.caches.marker_gone(thread);
     }
 
-    fn put(&mut self, cache: CacheOf<Self>, at: At, value: Bytes, hygiene: Hygiene) {
+    fn put(&mut self, cache: CacheOf<Self>, at: At, value: Value, hygiene: Hygiene) {
         match cache {
             CacheAt::L1(group) => self.caches.change(group, at.unit, |entry| {
-                bits(at.mask).for_each(|k| entry.bytes[k] = value[k]);
+                entry.take_over(at.mask, &value);
                 entry.valid |= at.mask;
                 match hygiene {
                     Hygiene::Clean => entry.dirty &= !at.mask,
@@ -438,8 +499,9 @@ impl Hardware for View<'_> {
         units.into_iter().for_each(|unit| self.invalidate(cache, At { unit, mask: !0 }));
     }
 
-    fn set_global(&mut self, at: At, value: Bytes) {
-        set_below(self.arena, at, &value);
+    fn set_global(&mut self, at: At, value: Value) {
+        set_below(self.arena, at, &value.bytes);
+        self.caches.arrive(at, &value.by, self.arena);
         // Copies elsewhere may be older from now on.
         self.caches.touch(at.unit);
     }
