@@ -32,6 +32,11 @@ const fn read_at(thread: usize, place: usize) -> u64 {
     256 + APART * (4 * thread as u64 + place as u64)
 }
 
+/// Two threads: of two blocks, two warps, one warp.
+const BLOCKS: [u32; 3] = [2, 1, 1];
+const WARPS: [u32; 3] = [1, 2, 1];
+const LANES: [u32; 3] = [1, 2, 2];
+
 /// How a program can end, and whether it can be left waiting.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Ends {
@@ -127,10 +132,10 @@ fn word(state: &dyn State, address: u64) -> u32 {
     state.bytes(address, 4).map_or(u32::MAX, |b| u32::from_le_bytes(b.try_into().unwrap()))
 }
 
-/// Goes through all runs of a kernel of one thread a block; `show`: the words that are looked at.
-fn all_runs(text: &str, (blocks, threads): (u32, u32), memory: MemoryModel, show: &[u64]) -> Ends {
+/// Goes through all runs of a kernel: so many blocks, threads in each, lanes of a warp. `show`: the words that are looked at.
+fn all_runs(text: &str, [blocks, threads, lanes]: [u32; 3], memory: MemoryModel, show: &[u64]) -> Ends {
     let control = Some(ControlModel::Thread);
-    let config = Config { control, memory, warp_size: threads.min(32), ..Config::default() };
+    let config = Config { control, memory, warp_size: lanes, ..Config::default() };
     let mut sources = SourceMap::default();
     let file = sources.add("k.ptx", text.to_owned());
     let env = build(&[file], control, &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}"));
@@ -153,7 +158,7 @@ fn all_runs(text: &str, (blocks, threads): (u32, u32), memory: MemoryModel, show
 fn as_kernel(shape: &Shape, scheme: SchemeName) -> Ends {
     let held = (0..locations(shape)).map(|at| APART * u64::from(at));
     let show: Vec<u64> = reads(shape).into_iter().map(|(t, p)| read_at(t, p)).chain(held).collect();
-    all_runs(&kernel(shape), (2, 1), MemoryModel::Rsp(scheme), &show)
+    all_runs(&kernel(shape), BLOCKS, MemoryModel::Rsp(scheme), &show)
 }
 
 /// The nine operations of table 3 on a location.
@@ -236,7 +241,7 @@ fn two(first: &str, others: &str) -> String {
     )
 }
 
-fn proposed(text: &str, shape: (u32, u32), show: &[u64]) -> BTreeSet<Vec<u32>> {
+fn proposed(text: &str, shape: [u32; 3], show: &[u64]) -> BTreeSet<Vec<u32>> {
     let ends = all_runs(text, shape, MemoryModel::Rsp(SchemeName::Proposed), show);
     assert!(!ends.waits, "{text}");
     ends.values
@@ -265,7 +270,7 @@ const ORDERED: [[u32; 2]; 3] = [[0, 0], [0, 1], [1, 1]];
 fn fences_order_what_is_before_and_after_them() {
     let (release, acquire) = ("fence.release.gpu;", "fence.acquire.gpu;");
     let versioned = |text: String| text.replace(".version 8.0", ".version 8.6").replace("sm_70", "sm_90");
-    let ends = |writer, reader| proposed(&versioned(passing(writer, reader)), (2, 1), &[256, 320]);
+    let ends = |writer, reader| proposed(&versioned(passing(writer, reader)), BLOCKS, &[256, 320]);
     for fence in ["fence.acq_rel.gpu;", "fence.sc.sys;", "membar.gl;", "fence.acq_rel.cluster;"] {
         assert_eq!(ends(fence, fence), set(ORDERED), "{fence}");
     }
@@ -275,7 +280,7 @@ fn fences_order_what_is_before_and_after_them() {
     }
     assert_eq!(ends("fence.sc.cta;", "fence.sc.cta;"), set(ALL));
     // Threads of a block have one cache, in which nothing is out of order.
-    assert_eq!(proposed(&passing("", ""), (1, 2), &[256, 320]), set(ORDERED));
+    assert_eq!(proposed(&passing("", ""), LANES, &[256, 320]), set(ORDERED));
 }
 
 #[test]
@@ -285,7 +290,7 @@ fn barriers_need_nothing_more() {
         "ld.global.u32 %r2, [%m];\nbar.sync 0;\nld.global.u32 %r0, [%m];\nld.shared.u32 %r1, [s];\n\
          st.global.u32 [%m+256], %r0;\nst.global.u32 [%m+320], %r1;",
     );
-    assert_eq!(proposed(&text, (1, 2), &[256, 320]), set([[1, 2]]));
+    assert_eq!(proposed(&text, WARPS, &[256, 320]), set([[1, 2]]));
 }
 
 /// D-rsp-ptx-unit: what one instruction writes is never seen in part, and what others write beside it is kept.
@@ -297,13 +302,13 @@ fn bytes_have_masks() {
          cvt.u32.u64 %r0, %d0;\nst.global.u32 [%m+256], %r0;",
     );
     let text = text.replace(".version 8.0", ".version 8.8").replace("sm_70", "sm_100");
-    assert_eq!(proposed(&text, (2, 1), &[256, 28]), set([[0, 1], [4, 1]]));
+    assert_eq!(proposed(&text, BLOCKS, &[256, 28]), set([[0, 1], [4, 1]]));
     let text = two(
         "st.global.u8 [%m], 1;\nst.global.u16 [%m+2], 3;\nadd.u64 %a, %m, 4;\nst.u32 [%a], 9;",
         "st.global.u8 [%m+1], 2;\nld.global.u8 %r0, [%m+1];\nld.u8 %r1, [%m];\nand.b32 %r1, %r1, 2;\n\
          st.global.u32 [%m+256], %r0;\nst.global.u32 [%m+320], %r1;",
     );
-    assert_eq!(proposed(&text, (2, 1), &[0, 4, 256, 320]), set([[0x0003_0201, 9, 2, 0]]));
+    assert_eq!(proposed(&text, BLOCKS, &[0, 4, 256, 320]), set([[0x0003_0201, 9, 2, 0]]));
 }
 
 #[test]
@@ -314,16 +319,16 @@ fn updates_are_atomic_and_an_exchange_that_fails_stores_nothing() {
              st.global.u32 [%a+256], %r0;"
         )
     };
-    for (scope, shape) in [("gpu", (2, 1)), ("sys", (2, 1)), ("cta", (1, 2))] {
+    for (scope, shape) in [("gpu", BLOCKS), ("sys", BLOCKS), ("cta", LANES)] {
         let code = exchange(scope);
         assert_eq!(proposed(&two(&code, &code), shape, &[0, 256, 320]), set([[1, 0, 1], [2, 2, 0]]), "{scope}");
     }
     // In caches of their own both find what was there.
     let code = exchange("cta");
-    let ends = proposed(&two(&code, &code), (2, 1), &[0, 256, 320]);
+    let ends = proposed(&two(&code, &code), BLOCKS, &[0, 256, 320]);
     assert!(ends.contains(&vec![1, 0, 0]) && ends.contains(&vec![2, 0, 0]), "{ends:?}");
     let code = "red.relaxed.gpu.global.add.u64 [%m], 5;\nred.global.max.s32 [%m+64], -1;";
-    assert_eq!(proposed(&two(code, code), (2, 1), &[0, 64]), set([[10, 0]]));
+    assert_eq!(proposed(&two(code, code), BLOCKS, &[0, 64]), set([[10, 0]]));
 }
 
 /// D-rsp-ptx-mapping: what is volatile is as wide as the device; constants, parameters and shared memory have no part in it.
@@ -337,8 +342,8 @@ fn volatile_accesses_pass_messages() {
             ),
         )
     };
-    assert_eq!(proposed(&volatile("ld.global.u32 %r1, [%m];"), (2, 1), &[256, 320]), set(ORDERED));
-    assert_eq!(proposed(&volatile("ld.global.nc.u32 %r1, [%m];"), (2, 1), &[256, 320]), set(ORDERED));
+    assert_eq!(proposed(&volatile("ld.global.u32 %r1, [%m];"), BLOCKS, &[256, 320]), set(ORDERED));
+    assert_eq!(proposed(&volatile("ld.global.nc.u32 %r1, [%m];"), BLOCKS, &[256, 320]), set(ORDERED));
 }
 
 /// D-rsp-ptx-remote: the mark is about the next instruction, whatever that is.
@@ -354,9 +359,9 @@ fn a_remote_access_looks_into_other_caches() {
         )
     };
     let mark = ".pragma \"warpstep remote\";\n";
-    assert_eq!(proposed(&passing("", mark), (2, 1), &[256, 320]), set(ORDERED));
+    assert_eq!(proposed(&passing("", mark), BLOCKS, &[256, 320]), set(ORDERED));
     for (before, mark) in [("", ""), ("mov.u32 %r3, 0;\n", mark), ("", ".pragma \"nounroll\";\n")] {
-        assert_eq!(proposed(&passing(before, mark), (2, 1), &[256, 320]), set(ALL), "{before}{mark}");
+        assert_eq!(proposed(&passing(before, mark), BLOCKS, &[256, 320]), set(ALL), "{before}{mark}");
     }
 }
 
@@ -378,7 +383,7 @@ pub mod mutants {
             message_passing(Kind::Load),
         ];
         let runs = |text: &str, show: &[u64]| {
-            let all = || all_runs(text, (2, 1), MemoryModel::Rsp(SchemeName::Proposed), show);
+            let all = || all_runs(text, BLOCKS, MemoryModel::Rsp(SchemeName::Proposed), show);
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).ok()
         };
         let programs = shapes.iter().map(|s| runs(&kernel(s), &[0, 64, 256, 320, 512, 576]));

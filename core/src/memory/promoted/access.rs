@@ -1,6 +1,7 @@
 //! The steps of lanes.
 
-use super::caches::{At, Bytes, Group, NOBODY, UNIT, Value, View, below, set_below};
+use super::caches::{At, Bytes, Group, NOBODY, UNIT, Value, below, set_below};
+use super::hardware::View;
 use super::pending::{Does, Instruction, Lane};
 use super::Promoted;
 use crate::base::{Frame, number};
