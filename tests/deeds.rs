@@ -114,7 +114,8 @@ fn steps(done: &Done) -> BTreeSet<(usize, usize)> {
             let source = |touch: Option<&Touch>| touch.and_then(|t| t.from.of_byte(0));
             let order = |write: Option<u32>| write.map(|w| done.deeds[w as usize].touch().and_then(|t| t.arrived));
             let reads = here && source(to) == Some(Some(a as u32));
-            let own = |touch: Option<&Touch>| touch.filter(|t| t.writes()).map(|t| Some(t.arrived));
+            // Where an exchange fails, some memories store nothing: it is a read then.
+            let own = |touch: Option<&Touch>| touch.filter(|t| t.writes() && t.arrived.is_some()).map(|t| Some(t.arrived));
             let over = here && own(from).zip(own(to)).is_some_and(|(from, to)| from < to);
             let fresh = here && source(from).zip(own(to)).is_some_and(|(from, to)| order(from) < to);
             if after || behind || reads || over || fresh {

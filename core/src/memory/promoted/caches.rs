@@ -74,6 +74,9 @@ pub(super) struct Entry {
     /// Whose its bytes are.
     #[serde(skip)]
     by: Option<Box<Writers>>,
+    /// The writes since it was flushed last, where an observer asks: also those that others are over by now (`pmo`).
+    #[serde(skip)]
+    pub since: Vec<(AccessId, u32)>,
 }
 
 impl Entry {
@@ -81,8 +84,8 @@ impl Entry {
         self.dirty != 0 || self.below != 0
     }
 
-    const fn is_idle(&self) -> bool {
-        self.valid == 0 && self.dirty == 0 && self.reads == 0 && self.below == 0
+    fn is_idle(&self) -> bool {
+        self.valid == 0 && self.dirty == 0 && self.reads == 0 && self.below == 0 && self.since.is_empty()
     }
 
     pub fn value(&self) -> Value {
@@ -217,26 +220,31 @@ impl Caches {
         self.below.get(&unit).map_or(NOBODY, |by| **by)
     }
 
-    /// Writes came to device memory.
-    pub fn arrive(&mut self, at: At, by: &Writers, arena: &Arena) {
-        let told = bits(at.mask).any(|k| by[k] != AccessId::NONE);
-        if !told && !self.below.contains_key(&at.unit) {
+    /// Bytes of device memory are somebody's.
+    pub fn belong(&mut self, at: At, by: &Writers) {
+        if bits(at.mask).any(|k| by[k] != AccessId::NONE) || self.below.contains_key(&at.unit) {
+            let below = self.below.entry(at.unit).or_insert_with(|| Box::new(NOBODY));
+            bits(at.mask).for_each(|k| below[k] = by[k]);
+        }
+    }
+
+    /// A write came to device memory.
+    pub fn arrive(&mut self, at: At, access_id: AccessId, arena: &Arena) {
+        if access_id != AccessId::NONE {
+            let (first, bytes) = (at.mask.trailing_zeros() as usize, at.mask.count_ones());
+            let address = arena.address_of(at.unit as usize * UNIT + first);
+            self.arrived.push(Arrived { access_id, space: AllocKind::Global, address, bytes });
+        }
+    }
+
+    /// What was written to an entry came there, in its order.
+    pub fn arrive_all(&mut self, group: Group, unit: Unit, arena: &Arena) {
+        if self.entry(group, unit).is_none_or(|e| e.since.is_empty()) {
             return;
         }
-        let below = self.below.entry(at.unit).or_insert_with(|| Box::new(NOBODY));
-        for k in bits(at.mask) {
-            below[k] = by[k];
-            if by[k] == AccessId::NONE {
-                continue;
-            }
-            let (access_id, address) = (by[k], arena.address_of(at.unit as usize * UNIT + k));
-            match self.arrived.last_mut() {
-                Some(last) if last.access_id == access_id && last.address + u64::from(last.bytes) == address => {
-                    last.bytes += 1;
-                }
-                _ => self.arrived.push(Arrived { access_id, space: AllocKind::Global, address, bytes: 1 }),
-            }
-        }
+        let mut all = Vec::new();
+        self.change(group, unit, |entry| all = std::mem::take(&mut entry.since));
+        all.into_iter().for_each(|(access_id, mask)| self.arrive(At { unit, mask }, access_id, arena));
     }
 
     /// The entry of a number.

@@ -1,8 +1,9 @@
 //! Caches and device memory as what the rules act on.
 
-use super::caches::{At, Caches, Entry, Group, Thread, Unit, Value, below, set_below};
+use super::caches::{At, Caches, Entry, Group, Thread, UNIT, Unit, Value, below, set_below};
 use crate::memory::flat::Arena;
 use crate::memory::rsp::{CacheAt, CacheOf, Hardware, Hygiene, Mark, MarkOf, Reach};
+use crate::verdict::AccessId;
 
 /// The conditions of the rules on these caches, over device memory. What rules would change, they do not: a rule that answers
 /// here would fire.
@@ -178,7 +179,7 @@ impl Hardware for View<'_> {
 
     fn set_global(&mut self, at: At, value: Value) {
         set_below(self.arena, at, &value.bytes);
-        self.caches.arrive(at, &value.by, self.arena);
+        self.caches.belong(at, &value.by);
         // Copies elsewhere may be older from now on.
         self.caches.touch(at.unit);
     }
@@ -206,6 +207,24 @@ impl Hardware for View<'_> {
             && let Some(l1) = self.caches.l1.get_mut(&group)
         {
             l1.fifo.pop_front();
+        }
+    }
+
+    fn wrote(&mut self, to: Option<CacheOf<Self>>, at: At, value: Value) {
+        // All its bytes are one access's.
+        let access_id = value.by[at.mask.trailing_zeros() as usize % UNIT];
+        match to {
+            Some(CacheAt::L1(group)) if access_id != AccessId::NONE => {
+                self.caches.change(group, at.unit, |entry| entry.since.push((access_id, at.mask)));
+            }
+            Some(CacheAt::L1(_)) => {}
+            _ => self.caches.arrive(at, access_id, self.arena),
+        }
+    }
+
+    fn moved(&mut self, from: CacheOf<Self>, _: Option<CacheOf<Self>>, at: At) {
+        if let CacheAt::L1(group) = from {
+            self.caches.arrive_all(group, at.unit, self.arena);
         }
     }
 

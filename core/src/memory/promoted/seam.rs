@@ -82,7 +82,8 @@ impl Promoted {
             dirty.map(|(group, unit, e)| (group, At { unit, mask: e.dirty }, e.value())).collect();
         for (group, at, value) in all {
             set_below(&mut self.arena, at, &value.bytes);
-            self.caches.arrive(at, &value.by, &self.arena);
+            self.caches.belong(at, &value.by);
+            self.caches.arrive_all(group, at.unit, &self.arena);
             self.caches.change(group, at.unit, |entry| entry.dirty = 0);
             self.caches.touch(at.unit);
         }
