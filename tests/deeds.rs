@@ -115,7 +115,8 @@ fn steps(done: &Done) -> BTreeSet<(usize, usize)> {
             let order = |write: Option<u32>| write.map(|w| done.deeds[w as usize].touch().and_then(|t| t.arrived));
             let reads = here && source(to) == Some(Some(a as u32));
             // Where an exchange fails, some memories store nothing: it is a read then.
-            let own = |touch: Option<&Touch>| touch.filter(|t| t.writes() && t.arrived.is_some()).map(|t| Some(t.arrived));
+            let own =
+                |touch: Option<&Touch>| touch.filter(|t| t.writes() && t.arrived.is_some()).map(|t| Some(t.arrived));
             let over = here && own(from).zip(own(to)).is_some_and(|(from, to)| from < to);
             let fresh = here && source(from).zip(own(to)).is_some_and(|(from, to)| order(from) < to);
             if after || behind || reads || over || fresh {
@@ -174,8 +175,14 @@ fn flat() {
 }
 
 fn caches() {
-    let memories =
-        [("fermi", true), ("report", true), ("tiny", false), ("write-through", false), ("rsp", false), ("rsp-original", false)];
+    let memories = [
+        ("fermi", true),
+        ("report", true),
+        ("tiny", false),
+        ("write-through", false),
+        ("rsp", false),
+        ("rsp-original", false),
+    ];
     for (memory, some) in memories {
         let (runs, cycles) = look(memory, tests() / 2, 6).unwrap();
         eprintln!("{memory}: {cycles} of {runs} runs have a cycle");

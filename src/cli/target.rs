@@ -202,7 +202,8 @@ impl Common {
         };
         if let Some(scheme) = self.scheme {
             let MemoryModel::Rsp(own) = &mut config.memory else {
-                let why = "accesses are compiled by a scheme with --memory rsp; programs of their own with --machine rsp";
+                let why =
+                    "accesses are compiled by a scheme with --memory rsp; programs of their own with --machine rsp";
                 return unfit("--scheme", scheme.name().to_owned(), why);
             };
             *own = scheme;

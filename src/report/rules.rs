@@ -5,7 +5,7 @@
 
 use super::launches::Launches;
 use crate::check::rules_of;
-use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, Who, WhichCache};
+use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, WhichCache, Who};
 
 /// Writes a run's rules.
 pub struct RuleTrace {

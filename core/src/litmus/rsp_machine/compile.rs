@@ -1,10 +1,10 @@
 //! From the language to the assembly (section 5.4): each operation by its row of table 3, control flow as it is.
 
-use crate::memory::rsp::{Kind, Row, Scheme, Step, Width};
 use crate::base::Span;
 use crate::litmus::rsp::{Access, Expected, MemoryOrder, MemoryScope, Operation, Statement, Stmt, Test};
 use crate::litmus::tree::{Arith, Atom, Ident, Relation, Value};
 use crate::memory::rsp::{Function, Instruction, Location, Operand, Program, Register, Thread, TooBig, Update};
+use crate::memory::rsp::{Kind, Row, Scheme, Step, Width};
 
 /// What an event of the program is at the language's level, which the assembly does not know (section 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

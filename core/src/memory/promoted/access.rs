@@ -1,9 +1,9 @@
 //! The steps of lanes.
 
+use super::Promoted;
 use super::caches::{At, Bytes, Group, NOBODY, UNIT, Value, below, set_below};
 use super::hardware::View;
 use super::pending::{Does, Instruction, Lane};
-use super::Promoted;
 use crate::base::{Frame, number};
 use crate::memory::flat::carry_out;
 use crate::memory::rsp::instructions::{
@@ -129,9 +129,7 @@ impl Promoted {
             self.tell_step(&instruction, at, last, cx).map_err(stop)?;
             if last && matches!(instruction.does, Does::Fence(..)) {
                 let (pc, lanes) = (instruction.at.pc, instruction.lanes);
-                cx.sink
-                    .event(instruction.at.who, Event::Performed(Performed::Fence { pc, lanes }))
-                    .map_err(stop)?;
+                cx.sink.event(instruction.at.who, Event::Performed(Performed::Fence { pc, lanes })).map_err(stop)?;
             }
         } else {
             self.settle();
@@ -180,8 +178,7 @@ impl Promoted {
         let (mut local, map) = (LocalMemory::default(), self.arena.windows());
         let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
         let mut near = Near { shared, local: &mut local, param: &[], map: &map, root: Root::NONE, uses: None };
-        let mut doing =
-            Doing { rq, instruction, lane, regs: &mut regs, near: &mut near, cx, failed: Ok(()) };
+        let mut doing = Doing { rq, instruction, lane, regs: &mut regs, near: &mut near, cx, failed: Ok(()) };
         let (thread, view) = (instruction.thread(lane.lane), &mut self.view());
         let (group, place) = (thread.group(), lane.at);
         let fired = match (row.kind, row.width.level()) {

@@ -111,8 +111,7 @@ impl Memory for Promoted {
     fn issue<S: Sink>(&mut self, on: Active<'_, '_>, request: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
         let Active { at, mask, regs, near, .. } = on;
         let places = places(&self.arena, mask, request, regs, near, cx.hints.at(at.pc))?;
-        let later: LaneMask =
-            lanes_of(mask).filter(|l| places[*l].0 == Space::Global).fold(0, |m, l| m | 1 << l);
+        let later: LaneMask = lanes_of(mask).filter(|l| places[*l].0 == Space::Global).fold(0, |m, l| m | 1 << l);
         let now: LaneMask = mask & !later;
         if now != 0 {
             let lanes = &expand(now, &cx.tables);
@@ -289,4 +288,3 @@ impl Memory for Promoted {
         self.woken.clear();
     }
 }
-

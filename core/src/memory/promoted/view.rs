@@ -7,8 +7,8 @@ use crate::base::LaneMask;
 use crate::memory::Cx;
 use crate::memory::fermi::program::OpKind;
 use crate::verdict::{
-    CacheView, Event, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Performed, Region, Rule, Sink, StepEnd,
-    Stop, WhichCache, Who,
+    CacheView, Event, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Performed, Region, Rule, Sink,
+    StepEnd, Stop, WhichCache, Who,
 };
 
 /// What lanes of an instruction do.
@@ -18,12 +18,8 @@ fn shown(instruction: &Instruction, left: &[Lane]) -> OperationView {
         Does::Access(rq, _) => (OpKind::of(rq.op), Some(Region::Global)),
         Does::Fence(..) => (OpKind::Fence, None),
     };
-    let access = |l: &Lane| LaneBytes {
-        lane: l.lane.into(),
-        address: l.address,
-        bytes: l.at.mask.count_ones(),
-        value: None,
-    };
+    let access =
+        |l: &Lane| LaneBytes { lane: l.lane.into(), address: l.address, bytes: l.at.mask.count_ones(), value: None };
     let accesses = left.iter().filter(|l| l.at.mask != 0).map(access).collect();
     OperationView {
         who: instruction.at.who,
@@ -70,11 +66,7 @@ impl Promoted {
             let entries = l1.entries.iter().filter(|(_, e)| held(e)).enumerate();
             let lines: Vec<LineView> = entries.map(|(way, (unit, e))| self.line(*unit, way, e)).collect();
             let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-            CacheView {
-                cache: WhichCache::Block(group.block),
-                shape: [1, count(lines.len()), count(UNIT)],
-                lines,
-            }
+            CacheView { cache: WhichCache::Block(group.block), shape: [1, count(lines.len()), count(UNIT)], lines }
         };
         MemoryView { operations, caches: caches.map(cache).collect(), locked: Vec::new() }
     }

@@ -10,7 +10,10 @@ use crate::verdict::Rule;
 pub type Fired = Rule;
 
 /// What an update makes of a value that it found: what it stores, nothing where an exchange fails.
-pub(in crate::memory) trait Change<H: Hardware>: FnOnce(&mut H, H::Value) -> Option<H::Value> {}
+pub(in crate::memory) trait Change<H: Hardware>:
+    FnOnce(&mut H, H::Value) -> Option<H::Value>
+{
+}
 
 impl<H: Hardware, F: FnOnce(&mut H, H::Value) -> Option<H::Value>> Change<H> for F {}
 
