@@ -102,7 +102,7 @@ impl Agree {
             MemoryModel::Flat => "flat",
             MemoryModel::Split => "split",
             MemoryModel::Fermi(..) => "caches",
-            MemoryModel::Rsp(_) => "rsp",
+            other => other.words().0,
         };
         let Compared { tests, whole, large } = &compared;
         eprintln!("{control:?}, {memory}, {placement:?}: {tests} tests, {whole} by all schedules");

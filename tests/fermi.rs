@@ -1,7 +1,8 @@
-//! Race-free examples end on memory with caches, with remote-scope promotion, and on flat memory that is accessed lane by lane, as on flat
-//! memory. Of all examples `feat/launch.races.toml` alone has a race, on purpose: lanes store equal values to a word that others of their
-//! warp read, and what it expects holds for lanes in lockstep; it is run by the default schedule only.
-//! `FERMI_SEEDS=1000` gives every example a thousand schedules, which takes many minutes.
+//! Race-free examples end on memory with caches, on flat memory that is accessed lane by lane, with remote-scope promotion, and behind the
+//! mutex mechanism of lockstep sequential consistency as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand schedules, which
+//! takes many minutes; `LSC_FULL=1` leaves none out of those with mutexes, and takes three schedules of each; `RSP_FULL=1` takes twenty
+//! of each with remote-scope promotion. Of all examples `feat/launch.races.toml` alone has a race, on purpose: lanes store equal values
+//! to a word that others of their warp read, and what it expects holds for lanes in lockstep; it is run by the default schedule only.
 
 use crate::example;
 use libtest_mimic::{Failed, Trial};
@@ -38,6 +39,16 @@ pub fn trials() -> Vec<Trial> {
         }
         let copy = path.clone();
         trials.push(Trial::test(format!("remote-scope promotion {name}"), move || promoted(&copy)));
+        // The default schedule, and one by a seed where all are asked for.
+        let whole = std::env::var_os("LSC_FULL").is_some();
+        if whole || !name.starts_with(LARGE) {
+            let copy = path.clone();
+            trials.push(Trial::test(format!("mutexes {name}"), move || {
+                let memory = MemoryModel::preset("lsc-mutex").ok_or("no preset")?;
+                let seeds = [None, Some(1), Some(2)].into_iter().take(if whole { 3 } else { 1 });
+                seeds.map(|seed| finishes(&copy, &memory, seed)).collect()
+            }));
+        }
         let folder = name.split('/').next().unwrap_or("").to_owned();
         let first = name.ends_with("/launch.toml");
         let seeds = match asked {

@@ -8,6 +8,8 @@ mod injection;
 mod interleavings;
 mod lanes;
 mod launch;
+mod lockstep_mechanism;
+mod lockstep_ptx;
 mod mutations;
 mod programs;
 mod programs_world;

@@ -30,8 +30,9 @@ pub(super) struct Common {
     #[arg(long)]
     its_split: bool,
 
-    /// The memory: at once, by the report's caches and memory programs, or with remote-scope promotion: each block has an L1
-    /// cache, and `.pragma "warpstep remote";` marks the next access as remote.
+    /// The memory: at once (flat), by the report's caches and memory programs (fermi), with remote-scope promotion (rsp: each
+    /// block has an L1 cache, and `.pragma "warpstep remote";` marks the next access as remote), lockstep sequential consistency
+    /// (lsc), strictly so, an instruction's accesses at one time (slsc), or by the mutex mechanism made for it (lsc-mutex).
     #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
 
@@ -210,7 +211,7 @@ impl Common {
         }
         if let Some(split) = self.lanes {
             let Some(memory) = config.memory.clone().with_lanes_split(split) else {
-                let why = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
+                let why = "lanes are split or whole with --memory flat; other memories say themselves what is atomic";
                 return unfit("--lanes", self.memory.clone(), why);
             };
             config.memory = memory;
@@ -365,7 +366,7 @@ impl Common {
         let splits = |name| MemoryModel::preset(name).and_then(|memory| memory.with_lanes_split(true)).is_some();
         let ways = |name| [None, Some(true)].into_iter().filter(move |lanes| lanes.is_none() || splits(name));
         let memories: Vec<_> =
-            MemoryModel::NAMES.into_iter().flat_map(|name| ways(name).map(move |l| (name, l))).collect();
+            MemoryModel::COMPARED.into_iter().flat_map(|name| ways(name).map(move |l| (name, l))).collect();
         let models = controls.into_iter().flat_map(|control| memories.iter().map(move |memory| (control, *memory)));
         let with = |(control, (memory, lanes)): (ControlModel, (&str, Option<bool>))| Self {
             memory: memory.to_owned(),

@@ -126,10 +126,12 @@ impl Launches {
             Cache { cache: Level::of(c.cache), sets, ways, line_bytes, lines: c.lines.iter().map(line).collect() }
         };
         let locked = |&(processor, banks): &(u32, u64)| Locked { processor, banks: ranges(banks.into()) };
+        let owned = |(who, entry): &(Who, u32)| Owned { warp: warp_of(*who), entry: *entry };
         Environment {
             operations: view.operations.iter().map(|o| self.operation(o)).collect(),
             caches: view.caches.iter().map(cache).collect(),
             locked: view.locked.iter().map(locked).collect(),
+            mutexes: view.mutexes.iter().map(owned).collect(),
             step,
             text,
         }
@@ -145,6 +147,9 @@ pub struct Environment {
     caches: Vec<Cache>,
     /// The multiprocessors with locked banks of shared memory.
     locked: Vec<Locked>,
+    /// The mutexes that warps have. Only with `--memory lsc-mutex`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mutexes: Vec<Owned>,
     /// The step of memory after which it is like this, from 1.
     #[schemars(range(min = 1))]
     step: u64,
@@ -172,8 +177,20 @@ impl Environment {
         for Locked { processor, banks } in &self.locked {
             out += &format!("  banks of shared memory locked on SM {processor}: {banks}\n");
         }
+        for Owned { warp, entry } in &self.mutexes {
+            out += &format!("  mutex {entry}: {warp}\n");
+        }
         if out.is_empty() { "  nothing is in flight, cached or locked\n".to_owned() } else { out }
     }
+}
+
+/// A mutex that somebody has.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Owned {
+    /// The warp.
+    warp: String,
+    /// The entry of the pool.
+    entry: u32,
 }
 
 /// An operation in flight.

@@ -29,11 +29,6 @@ pub trait Memory: Snapshot {
     /// [`Memory::wrote`] takes it over.
     const TAKES_REGISTERS: bool;
 
-    /// Whether what an operation in flight may do depends on what all share of memory, or silent rules may fire.
-    fn interferes(&self) -> bool {
-        Self::CACHES
-    }
-
     /// The blocks of global and constant memory and their bytes, as the host sees them after [`Memory::write_back`].
     fn arena(&self) -> &Arena;
 
@@ -92,6 +87,17 @@ pub trait Memory: Snapshot {
     /// How many operations have not ended.
     fn pending(&self) -> usize {
         0
+    }
+
+    /// Whether operations wait for what other warps do, and accesses find what others have done since they were told
+    /// ([`Event::Launch`](crate::verdict::Event::Launch)).
+    fn waits_for_others(&self) -> bool {
+        Self::CACHES
+    }
+
+    /// Whether it makes a difference to others when a warp executes its next memory instruction, apart from the steps that follow.
+    fn issue_shows(&self, _: Who) -> bool {
+        false
     }
 
     /// The operations of a warp that may make a micro step which is more than to wait, by their names in ascending order: for

@@ -159,6 +159,8 @@ pub struct MemoryView {
     pub caches: Vec<CacheView>,
     /// The locked banks of shared memory by multiprocessor, those with any.
     pub locked: Vec<(u32, u64)>,
+    /// The mutexes that warps have, as entries of the pool.
+    pub mutexes: Vec<(Who, u32)>,
 }
 
 /// How a micro step ended.

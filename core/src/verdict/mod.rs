@@ -19,6 +19,7 @@ mod standing;
 mod stop;
 mod strength;
 mod tokens;
+mod traffic;
 mod undefined;
 
 pub use access::{Access, AccessKind, Contents, DeviceMemory, Stride};
@@ -43,4 +44,5 @@ pub use stop::{
 };
 pub use strength::{Reach, Strength};
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
+pub use traffic::Traffic;
 pub use undefined::{Origin, Writers};

@@ -96,7 +96,7 @@ impl Memory for Promoted {
     const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
 
-    fn interferes(&self) -> bool {
+    fn waits_for_others(&self) -> bool {
         true
     }
 

@@ -68,7 +68,7 @@ impl Promoted {
             let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
             CacheView { cache: WhichCache::Block(group.block), shape: [1, count(lines.len()), count(UNIT)], lines }
         };
-        MemoryView { operations, caches: caches.map(cache).collect(), locked: Vec::new() }
+        MemoryView { operations, caches: caches.map(cache).collect(), locked: Vec::new(), ..MemoryView::default() }
     }
 
     /// Tells which writes came to device memory, in their order.
