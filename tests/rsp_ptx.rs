@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::explore::promotion;
-use warpstep::explore::space::{Options, explore};
+use warpstep::explore::space::{Fairness, Options, cycles_until, explore};
 use warpstep::launch::build;
 use warpstep::litmus::Final;
 use warpstep::litmus::rsp::Home;
@@ -43,6 +43,8 @@ struct Ends {
     /// What is read, and what locations hold then.
     values: BTreeSet<Vec<u32>>,
     waits: bool,
+    /// Whether a fair run never ends.
+    endless: bool,
 }
 
 fn op(kind: Kind, atomic: Option<(u8, bool)>, at: u8) -> Op {
@@ -150,7 +152,8 @@ fn all_runs(text: &str, [blocks, threads, lanes]: [u32; 3], memory: MemoryModel,
     assert_eq!(space.limit, None, "{text}");
     let waits = space.found.iter().any(|found| matches!(found.stop, Stop::Stuck(_)));
     assert!(waits || space.found.is_empty(), "{text}\n{:?}", space.found.first().map(|f| &f.stop));
-    Ends { values: space.outcomes.into_keys().collect(), waits }
+    let endless = !cycles_until(&space.graph, Fairness::Weak, &mut |_, _| (), &|| None).0.is_empty();
+    Ends { values: space.outcomes.into_keys().collect(), waits, endless }
 }
 
 /// What a program does as a kernel.
@@ -242,7 +245,7 @@ fn two(first: &str, others: &str) -> String {
 
 fn proposed(text: &str, shape: [u32; 3], show: &[u64]) -> BTreeSet<Vec<u32>> {
     let ends = all_runs(text, shape, MemoryModel::Rsp(SchemeName::Proposed), show);
-    assert!(!ends.waits, "{text}");
+    assert!(!ends.waits && !ends.endless, "{text}");
     ends.values
 }
 
@@ -345,6 +348,23 @@ fn volatile_accesses_pass_messages() {
     assert_eq!(proposed(&volatile("ld.global.nc.u32 %r1, [%m];"), BLOCKS, &[256, 320]), set(ORDERED));
 }
 
+/// One thread stores, another spins on what its cache holds.
+fn spinning() -> String {
+    two(
+        "st.global.u32 [%m], 7;",
+        "L: ld.global.u32 %r0, [%m];\nsetp.eq.u32 %q, %r0, 0;\n@%q bra L;\nst.global.u32 [%m+256], %r0;",
+    )
+}
+
+/// D-rsp-ptx-environment: what is stored is flushed, and what is old is fetched again, though nobody waits for that.
+#[test]
+fn who_spins_on_an_old_value_sees_the_new_one() {
+    for scheme in SCHEMES {
+        let ends = all_runs(&spinning(), BLOCKS, MemoryModel::Rsp(scheme), &[256]);
+        assert_eq!(ends, Ends { values: set([[7]]), ..Ends::default() });
+    }
+}
+
 /// D-rsp-ptx-remote: the mark is about the next instruction, whatever that is.
 #[test]
 fn a_remote_access_looks_into_other_caches() {
@@ -386,7 +406,9 @@ pub mod mutants {
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).ok()
         };
         let programs = shapes.iter().map(|s| runs(&kernel(s), &[0, 64, 256, 320, 512, 576]));
-        programs.chain([runs(&passing(fences[0], fences[1]), &[256, 320])]).collect()
+        // What is read is fetched before the writer's fence has brought it down; nothing else is old then.
+        let own = [passing(fences[0], fences[1]), passing(fences[0], ""), spinning()];
+        programs.chain(own.iter().map(|text| runs(text, &[256, 320]))).collect()
     }
 
     pub fn are_noticed() {
