@@ -177,6 +177,8 @@ mod races_agree;
 #[path = "shared/reference.rs"]
 mod reference;
 mod rsp_mutants;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod rsp_ptx;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
@@ -244,6 +246,7 @@ fn main() {
         ("ways to decide", ways_mutants::are_noticed),
         ("threads in lockstep", wavefront_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
+        ("kernels with remote-scope promotion", rsp_ptx::mutants::are_noticed),
         ("the mutex mechanism for kernels", lockstep_ptx::mutants::are_noticed),
         ("the mutex mechanism", lockstep_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
