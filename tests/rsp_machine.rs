@@ -1,6 +1,10 @@
 //! The hardware of remote-scope promotion (spec-notes/rsp-machine.md): the published bugs, deadlocks, theorem 1 by brute force, and which
 //! instructions of table 3 are necessary. `RSP_FULL=1` leaves no program of a sweep out.
 
+mod figure2;
+mod generate;
+mod seeded;
+
 use std::path::PathBuf;
 use warpstep::base::FileId;
 use warpstep::explore::promotion::{End, Grain, Options, Space, explore};

@@ -5,7 +5,7 @@
 use super::diagnostic::Diagnostic;
 use super::words::counted;
 use crate::base::{FileId, Span, Wording};
-use crate::explore::promotion::{Grain, Space, Step, follow};
+use crate::explore::promotion::{Grain, Space, Step, follow, l2_is_memory};
 use crate::litmus::rsp::Test;
 use crate::litmus::rsp_machine::axioms::Axiom;
 use crate::litmus::rsp_machine::{Compiled, Refused, Row, Scheme, Step as Part};
@@ -229,7 +229,7 @@ impl Named<'_> {
 #[must_use]
 pub fn table(test: &Test, compiled: &Compiled, grain: Grain, path: &[Step]) -> String {
     let program = &compiled.program;
-    let memory = grain == Grain::Needed && program.device_count() == 1 && !program.goes_below_l2();
+    let memory = l2_is_memory(program, grain);
     let named = Named { test, compiled, memory };
     let columns = named.columns();
     let (first, steps) = follow(program, grain, path);

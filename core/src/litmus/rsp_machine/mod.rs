@@ -16,6 +16,6 @@ mod verify;
 
 pub use compile::{Compiled, Made, Refused, compile};
 pub use ended::Ended;
-pub use pre::races;
+pub use pre::{candidates, races};
 pub use scheme::{Kind, Row, Scheme, Step, Width};
 pub use verify::{Verdict, Violation, verify};

@@ -43,7 +43,8 @@ impl System {
     }
 
     /// Whether a thread of a work-group could trigger what a location's lock in the lock file is about.
-    fn ready(&self, program: &Program, group: usize, at: Location) -> bool {
+    #[must_use]
+    pub fn may_move(&self, program: &Program, group: usize, at: Location) -> bool {
         let lock = self.lockfile[program.device_of(group)][usize::from(at.0)];
         lock.holder().is_none_or(|t| program.group_of(t) == group) || on(Mutant::RspLockFileIgnored)
     }
@@ -71,7 +72,7 @@ impl System {
     /// Entries that are not there stay away (D-rsp-absent). Rule: rsp.env.FLUSH-L1
     fn flush_l1(&mut self, program: &Program, group: usize, at: Location) -> Option<Fired> {
         let entry = self.l1[group].entry(at);
-        if self.l1[group].not_dirty(at) || !self.ready(program, group, at) {
+        if self.l1[group].not_dirty(at) || !self.may_move(program, group, at) {
             return None;
         }
         let device = program.device_of(group);
@@ -94,14 +95,20 @@ impl System {
         Some(Rule::RspEnvFlushL2)
     }
 
-    /// What is fetched is clean, also where the entry of the L2 cache is dirty. Rule: rsp.env.FETCH-L1
-    fn fetch_l1(&mut self, program: &Program, group: usize, at: Location) -> Option<Fired> {
+    /// The entry that an L1 cache would get of a location now, if that can be fetched.
+    #[must_use]
+    pub fn fetchable(&self, program: &Program, group: usize, at: Location) -> Option<Entry> {
         let dirty = !self.l1[group].not_dirty(at) && !on(Mutant::RspFetchOverDirty);
-        if dirty || !self.ready(program, group, at) {
+        if dirty || !self.may_move(program, group, at) {
             return None;
         }
         let below = self.l2[program.device_of(group)].valid(at)?;
-        *self.l1[group].entry_mut(at) = Entry { hygiene: Hygiene::Clean, ..below };
+        Some(Entry { hygiene: Hygiene::Clean, ..below })
+    }
+
+    /// What is fetched is clean, also where the entry of the L2 cache is dirty. Rule: rsp.env.FETCH-L1
+    fn fetch_l1(&mut self, program: &Program, group: usize, at: Location) -> Option<Fired> {
+        *self.l1[group].entry_mut(at) = self.fetchable(program, group, at)?;
         Some(Rule::RspEnvFetchL1)
     }
 
