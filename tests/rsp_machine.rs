@@ -3,6 +3,7 @@
 
 mod figure2;
 mod generate;
+mod reduced;
 mod seeded;
 
 use std::path::PathBuf;
@@ -280,41 +281,6 @@ fn the_same_sweep_finds_the_bugs_of_the_original_scheme() {
     for flag in [Kind::Load, Kind::Update] {
         assert!(sum.unsound.iter().any(|(shape, axiom)| of(shape, flag) && *axiom == Axiom::Narf), "{flag:?}");
     }
-}
-
-#[test]
-fn what_a_search_leaves_out_is_not_missed() {
-    let schemes = [Scheme::original(), Scheme::proposed()];
-    let mut seen = 0;
-    let graphs = |space: &Space| {
-        let mut all: Vec<_> = space.ends.keys().map(|e: &End| format!("{e:?}")).collect();
-        all.sort();
-        all
-    };
-    let mut look = |shape: &Shape, stride: usize| {
-        seen += 1;
-        if !seen_now(seen, stride) {
-            return;
-        }
-        for scheme in &schemes {
-            let Ok(compiled) = compile(&shape.test(), scheme) else { continue };
-            let [every, needed] = [Grain::Every, Grain::Needed].map(|grain| search(&compiled, grain, true, false));
-            assert_eq!(graphs(&every), graphs(&needed), "{shape:?}");
-            assert!(needed.states < every.states);
-        }
-    };
-    for placing in placings(2, ONE_DEVICE) {
-        programs(&placing, &ops(2), &mut |shape| look(shape, stride(37)));
-    }
-    if stride(2) == 1 {
-        for placing in placings(2, TWO_DEVICES) {
-            programs(&placing, &ops(3), &mut |shape| look(shape, 23));
-        }
-    }
-}
-
-fn seen_now(seen: usize, stride: usize) -> bool {
-    seen.is_multiple_of(stride)
 }
 
 #[test]

@@ -4,7 +4,9 @@
 use super::generate::{Sort, generated};
 use std::collections::BTreeMap;
 use warpstep::axiom::cat::builtin;
-use warpstep::axiom::{Chosen, End, Evaluation, Event as Made, Execution, INITIAL, Id, Kind, Known, Model, Program, Trace};
+use warpstep::axiom::{
+    Chosen, End, Evaluation, Event as Made, Execution, INITIAL, Id, Kind, Known, Model, Program, Trace,
+};
 use warpstep::explore::promotion::Graph;
 use warpstep::litmus::rsp_machine::axioms::{Inclusion, judge};
 use warpstep::litmus::rsp_machine::{Compiled, Scheme, candidates, compile};
@@ -67,7 +69,13 @@ fn chosen(graph: &Graph, events: &[(Id, Made)], number: &dyn Fn(Id) -> Option<us
 }
 
 /// What the engine says of a candidate execution: whether it is consistent, and whether it has a race.
-fn by_cat(threads: &Threads, model: &Model, compiled: &Compiled, graph: &Graph, reads: &[(Event, i32)]) -> (bool, bool) {
+fn by_cat(
+    threads: &Threads,
+    model: &Model,
+    compiled: &Compiled,
+    graph: &Graph,
+    reads: &[(Event, i32)],
+) -> (bool, bool) {
     let count = compiled.threads.len();
     let values = |thread: usize| -> Vec<i32> {
         let mut own: Vec<(Event, i32)> = reads.to_vec();
@@ -80,8 +88,7 @@ fn by_cat(threads: &Threads, model: &Model, compiled: &Compiled, graph: &Graph, 
     let traces: Vec<Trace> = (0..count).map(|test| trace(threads, test, &values(at(test)))).collect();
     let numbers: Vec<Vec<usize>> =
         traces.iter().enumerate().map(|(test, t)| numbered(compiled, graph, at(test), t)).collect();
-    let number =
-        |id: Id| (id.thread != INITIAL).then(|| numbers[id.thread as usize][id.position as usize]);
+    let number = |id: Id| (id.thread != INITIAL).then(|| numbers[id.thread as usize][id.position as usize]);
     let execution = Execution::of(threads, model, &traces, |events| chosen(graph, events, &number));
     let evaluation = Evaluation::of(model, &execution.bases(model));
     (evaluation.failed().is_none(), !evaluation.flags().is_empty())

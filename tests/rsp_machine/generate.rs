@@ -18,13 +18,41 @@ pub enum Sort {
     Small,
 }
 
+/// What operations of a program look like.
+#[derive(Clone, Copy)]
+struct Style {
+    scopes: &'static [&'static str],
+    /// Locations that are accessed anyhow.
+    locations: &'static [&'static str],
+    /// How likely an access of `x` is a plain one.
+    plain: f64,
+    exchanges: bool,
+}
+
+impl Style {
+    /// Programs whose scopes are all wide, whose wide ones are remote, or with any: if all were of the last kind, nearly all would be racy.
+    fn of(dice: &mut ChaCha8Rng, sort: Sort, devices: bool, message: bool) -> Self {
+        let ways: [&[&str]; 3] = if devices {
+            [&["ALL_N", "ALL_N", "ALL_R"], &["WG_N", "ALL_R"], &["WG_N", "WG_R", "DV_N", "DV_R", "ALL_N", "ALL_R"]]
+        } else {
+            [&["DV_N", "DV_N", "DV_R"], &["WG_N", "DV_R"], &["WG_N", "WG_R", "DV_N", "DV_R"]]
+        };
+        let small = sort == Sort::Small;
+        Self {
+            scopes: if small { ways[2] } else { ways[one_of(dice, &[0, 0, 1, 1, 2])] },
+            locations: if message { &["y", "y", "z"] } else { &["x", "y", "y"] },
+            plain: if small { 0.6 } else { 0.2 },
+            exchanges: small,
+        }
+    }
+}
+
 /// A thread in the making.
 #[derive(Default)]
 struct Thread {
     lines: Vec<String>,
     open: usize,
     registers: usize,
-    devices: bool,
 }
 
 fn one_of<T: Copy>(dice: &mut ChaCha8Rng, all: &[T]) -> T {
@@ -43,17 +71,12 @@ impl Thread {
         }
     }
 
-    fn scope(&self, dice: &mut ChaCha8Rng) -> String {
-        let scopes: &[&str] = if self.devices { &["WG", "DV", "ALL", "ALL", "ALL"] } else { &["WG", "WG", "DV", "DV"] };
-        format!("{}_{}", one_of(dice, scopes), one_of(dice, &["N", "N", "R"]))
-    }
-
-    /// An operation of any kind: `x` is accessed plainly more often than not, other locations never.
-    fn any(&mut self, dice: &mut ChaCha8Rng, value: u32, exchanges: bool) {
-        let at = one_of(dice, &["x", "y", "y"]);
-        let plain = at == "x" && dice.random_bool(0.6);
-        let scope = self.scope(dice);
-        match dice.random_range(0..if exchanges { 7 } else { 6 }) {
+    /// An operation of any kind. Only `x` is accessed plainly.
+    fn any(&mut self, dice: &mut ChaCha8Rng, style: Style, value: u32) {
+        let at = one_of(dice, style.locations);
+        let plain = at == "x" && dice.random_bool(style.plain);
+        let scope = one_of(dice, style.scopes);
+        match dice.random_range(0..if style.exchanges { 7 } else { 6 }) {
             0..=1 if plain => self.lines.push(format!("store_na({at}, {value});")),
             0..=1 => self.lines.push(format!("store_{scope}({at}, {value});")),
             2..=3 if plain => self.read(dice, &format!("load_na({at})"), false),
@@ -73,11 +96,11 @@ impl Thread {
 
 /// The threads of a program that passes a message from the first thread to the second: one writes `x` and then a flag, the other looks at
 /// the flag and, if it is set, reads or writes `x`.
-fn message(dice: &mut ChaCha8Rng, threads: &mut [Thread]) {
-    let scope = threads[0].scope(dice);
+fn message(dice: &mut ChaCha8Rng, style: Style, threads: &mut [Thread]) {
+    let scope = one_of(dice, style.scopes);
     threads[0].lines.push("store_na(x, 1);".to_owned());
     threads[0].lines.push(format!("store_{scope}(y, 2);"));
-    let scope = threads[1].scope(dice);
+    let scope = one_of(dice, style.scopes);
     let flag = if dice.random_bool(0.7) { "load" } else { "fetch_inc" };
     threads[1].read(dice, &format!("{flag}_{scope}(y)"), true);
     if dice.random_bool(0.8) {
@@ -92,11 +115,13 @@ fn text(seed: u64, sort: Sort) -> Option<String> {
     let dice = &mut ChaCha8Rng::seed_from_u64(seed);
     let devices = sort == Sort::Devices || sort == Sort::Small && dice.random_bool(0.4);
     let count = dice.random_range(2..=3);
-    let mut threads: Vec<Thread> = (0..count).map(|_| Thread { devices, ..Thread::default() }).collect();
+    let mut threads: Vec<Thread> = (0..count).map(|_| Thread::default()).collect();
     let operations = if sort == Sort::Small { dice.random_range(2..=4) } else { dice.random_range(4..=6) };
+    let passes = sort != Sort::Small && dice.random_bool(0.5);
+    let style = Style::of(dice, sort, devices, passes);
     let mut made = 0;
-    if sort != Sort::Small && dice.random_bool(0.5) {
-        message(dice, &mut threads);
+    if passes {
+        message(dice, style, &mut threads);
         made = 4;
     }
     let idle: Vec<usize> = (0..count).filter(|t| threads[*t].lines.is_empty()).collect();
@@ -104,13 +129,13 @@ fn text(seed: u64, sort: Sort) -> Option<String> {
     while made < operations {
         let thread = turns.next().unwrap_or_else(|| dice.random_range(0..count));
         made += 1;
-        threads[thread].any(dice, made + 3, sort == Sort::Small);
+        threads[thread].any(dice, style, made + 3);
     }
     threads.retain(|t| !t.lines.is_empty());
     if sort != Sort::Small && threads.iter().all(|t| t.open == 0) || threads.len() < 2 {
         return None;
     }
-    let mut text = format!("RSP g{seed}\n{{ x=0; y=0; }}\n");
+    let mut text = format!("RSP g{seed}\n{{ x=0; y=0; z=0; }}\n");
     // Two work-groups at most: one of them has two threads, if there are three.
     let apart = one_of(dice, &[1, threads.len() - 1]);
     let bar = if devices { "||||" } else { "|||" };

@@ -4,6 +4,7 @@ use super::ahead::Ahead;
 use super::grain::Grain;
 use super::pack::location;
 use super::search::Step;
+use crate::base::mutant::{Mutant, on};
 use crate::memory::rsp::{Entry, GROUPS, Instruction, LOCATIONS, Level, Move, Program, System};
 use crate::verdict::Rule;
 
@@ -139,7 +140,7 @@ impl<'a> Reduced<'a> {
                     || matches!(i, Instruction::Invalidate(Level::L2, _))
             }),
         };
-        if !changes {
+        if !changes || on(Mutant::RspFetchesForgotten) {
             return lost;
         }
         let left = self.ahead.left(self.program, after);

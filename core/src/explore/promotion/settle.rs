@@ -5,6 +5,7 @@ use super::grain::Grain;
 use super::pack::location;
 use super::reduce::{Reduced, fire};
 use super::search::Step;
+use crate::base::mutant::{Mutant, on};
 use crate::memory::rsp::{
     Cache, Entry, Fifo, Hygiene, Instruction, Level, Lock, Mark, Move, Place, Program, Reach, System,
 };
@@ -122,7 +123,7 @@ impl Reduced<'_> {
             Some(Instruction::Unlock(at)) => own(system.lockfile[program.device_of(group)][usize::from(at.0)]),
             Some(Instruction::Invalidate(Level::L1, reach)) => {
                 let mut groups = (0..program.group_count()).filter(|g| reached(program, group, *g, *reach));
-                groups.all(|g| nothing_valid(&system.l1[g]))
+                groups.all(|g| nothing_valid(&system.l1[g])) || on(Mutant::RspInvalidatesEarly)
             }
             Some(Instruction::Invalidate(..)) => {
                 self.below || system.l2[..program.device_count()].iter().all(nothing_valid)
@@ -151,7 +152,7 @@ impl Reduced<'_> {
                 }
                 let other = |g: usize| left.names[g] >> at & 1 == 1 || !system.l1[g].not_dirty(place);
                 let dirty_below = || system.l2[..self.program.device_count()].iter().any(|c| !c.not_dirty(place));
-                if !groups.clone().any(|g| g != group && other(g)) && !dirty_below() {
+                if on(Mutant::RspFlushesEarly) || !groups.clone().any(|g| g != group && other(g)) && !dirty_below() {
                     return Some(Move::Flush(Level::L1, group as u8, place));
                 }
             }

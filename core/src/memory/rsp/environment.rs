@@ -52,7 +52,7 @@ impl System {
     /// Rule: rsp.env.EVICT-L1
     fn evict_l1(&mut self, group: usize, at: Location) -> Option<Fired> {
         let entry = self.l1[group].entry_mut(at);
-        if !clean(*entry) {
+        if !clean(*entry) && !(on(Mutant::RspEvictsDirty) && entry.present) {
             return None;
         }
         *entry = Entry::default();
@@ -62,7 +62,7 @@ impl System {
     /// Its lock is free or held by a thread of the device, which may trigger it: there are no others. Rule: rsp.env.EVICT-L2
     fn evict_l2(&mut self, device: usize, at: Location) -> Option<Fired> {
         let entry = self.l2[device].entry_mut(at);
-        if !clean(*entry) {
+        if !clean(*entry) && !(on(Mutant::RspEvictsDirtyL2) && entry.present) {
             return None;
         }
         *entry = Entry::default();
@@ -77,7 +77,9 @@ impl System {
         }
         let device = program.device_of(group);
         (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
-        self.store(program, (Level::L2, device), at, entry.value, entry.source);
+        if !on(Mutant::RspFlushLost) {
+            self.store(program, (Level::L2, device), at, entry.value, entry.source);
+        }
         self.l1[group].entry_mut(at).hygiene = Hygiene::Clean;
         self.ghost.append(program, Place::l1(group), Place::l2(device), at);
         Some(Rule::RspEnvFlushL1)
@@ -89,7 +91,9 @@ impl System {
         if self.l2[device].not_dirty(at) {
             return None;
         }
-        self.global[usize::from(at.0)] = (entry.value, entry.source);
+        if !on(Mutant::RspFlushL2Lost) {
+            self.global[usize::from(at.0)] = (entry.value, entry.source);
+        }
         self.l2[device].entry_mut(at).hygiene = Hygiene::Clean;
         self.ghost.append(program, Place::l2(device), Place::GLOBAL, at);
         Some(Rule::RspEnvFlushL2)
@@ -114,7 +118,7 @@ impl System {
 
     /// Rule: rsp.env.FETCH-L2
     fn fetch_l2(&mut self, device: usize, at: Location) -> Option<Fired> {
-        if !self.l2[device].not_dirty(at) {
+        if !self.l2[device].not_dirty(at) && !on(Mutant::RspFetchL2OverDirty) {
             return None;
         }
         let (value, source) = self.global[usize::from(at.0)];
@@ -125,7 +129,8 @@ impl System {
     fn dequeue_location(&mut self, level: Level, which: usize) -> Option<Fired> {
         let cache = if level == Level::L1 { &mut self.l1[which] } else { &mut self.l2[which] };
         let Some(Mark::Location(at)) = cache.fifo.tail() else { return None };
-        if !cache.not_dirty(at) && !on(Mutant::RspDequeuesDirty) {
+        let early = if level == Level::L1 { Mutant::RspDequeuesDirty } else { Mutant::RspDequeuesDirtyL2 };
+        if !cache.not_dirty(at) && !on(early) {
             return None;
         }
         cache.fifo.dequeue();
@@ -137,7 +142,9 @@ impl System {
         let cache = if level == Level::L1 { &mut self.l1[which] } else { &mut self.l2[which] };
         let Some(Mark::Flush(thread)) = cache.fifo.tail() else { return None };
         cache.fifo.dequeue();
-        self.markers[usize::from(thread)] -= 1;
+        if !on(if level == Level::L1 { Mutant::RspMarkerStays } else { Mutant::RspMarkerStaysL2 }) {
+            self.markers[usize::from(thread)] -= 1;
+        }
         // Rule: rsp.env.DEQMARKER-L1, rsp.env.DEQMARKER-L2
         Some(if level == Level::L1 { Rule::RspEnvDeqMarkerL1 } else { Rule::RspEnvDeqMarkerL2 })
     }

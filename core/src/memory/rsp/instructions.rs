@@ -164,10 +164,13 @@ impl System {
         if !self.rmw[group].ready(thread) || dirty || locked {
             return None;
         }
-        self.l1[group].invalidate(at);
-        self.l2[device].invalidate(at);
+        let keeps = on(Mutant::RspGlobalKeepsCaches);
+        if !keeps {
+            self.l1[group].invalidate(at);
+            self.l2[device].invalidate(at);
+        }
         if let Some(new) = self.updated(asked, self.global[usize::from(at.0)]) {
-            (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
+            (0..program.device_count()).filter(|_| !keeps).for_each(|d| self.l2[d].invalidate(at));
             self.global[usize::from(at.0)] = (new, event.into());
             self.ghost.write(program, event, Place::GLOBAL, at);
         }
@@ -187,7 +190,7 @@ impl System {
             return Some(Rule::RspFluL1);
         }
         // Rule: rsp.FLU-L2
-        for which in devices(program, group, reach) {
+        for which in devices(program, group, reach).filter(|_| !on(Mutant::RspFlushesNoL2)) {
             self.l2[which].fifo.enqueue(mark);
             self.markers[thread] += 1;
         }
@@ -205,7 +208,7 @@ impl System {
             return Some(Rule::RspInvL1);
         }
         // An addition of ours, for scope ALL (D-rsp-all). Rule: rsp.INV-L2
-        for which in devices(program, group, reach) {
+        for which in devices(program, group, reach).filter(|_| !on(Mutant::RspKeepsL2)) {
             locations().for_each(|at| self.l2[which].invalidate(at));
         }
         Some(Rule::RspInvL2)
@@ -215,7 +218,7 @@ impl System {
     fn lock(&mut self, program: &Program, thread: usize, at: Location) -> Option<Fired> {
         let device = program.device_of(program.group_of(thread));
         let lock = &mut self.lockfile[device][usize::from(at.0)];
-        if !lock.ready(thread) {
+        if !lock.ready(thread) && !on(Mutant::RspLockTaken) {
             return None;
         }
         *lock = Lock::held(thread);
@@ -225,13 +228,16 @@ impl System {
     /// Whoever holds it (D-rsp-unlock). Rule: rsp.UL-L2
     fn unlock(&mut self, program: &Program, thread: usize, at: Location) -> Option<Fired> {
         let device = program.device_of(program.group_of(thread));
-        self.lockfile[device][usize::from(at.0)] = Lock::default();
+        if !on(Mutant::RspUnlockIdle) {
+            self.lockfile[device][usize::from(at.0)] = Lock::default();
+        }
         Some(Rule::RspUlL2)
     }
 
     /// Rule: rsp.LK-rmw
     fn lock_rmw(&mut self, program: &Program, thread: usize, reach: Reach) -> Option<Fired> {
         let own = program.group_of(thread);
+        let reach = if on(Mutant::RspLocksOwnRmw) { Reach::Group } else { reach };
         if groups(program, own, reach).any(|g| !self.rmw[g].ready(thread)) {
             return None;
         }
@@ -241,6 +247,7 @@ impl System {
 
     /// Whoever holds them (D-rsp-unlock). Rule: rsp.UL-rmw
     fn unlock_rmw(&mut self, program: &Program, group: usize, reach: Reach) -> Option<Fired> {
+        let reach = if on(Mutant::RspUnlocksOwnRmw) { Reach::Group } else { reach };
         groups(program, group, reach).for_each(|g| self.rmw[g] = Lock::default());
         Some(Rule::RspUlRmw)
     }
