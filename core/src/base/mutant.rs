@@ -218,9 +218,9 @@ words! {
         RspFlushL2Lost = "rsp-flush-l2-lost",
         /// A fetch overwrites a dirty entry of an L2 cache (`rsp.env.FETCH-L2`).
         RspFetchL2OverDirty = "rsp-fetch-l2-over-dirty",
-        /// The thread of a marker that has left the fifo of an L1 cache waits for it still (`rsp.env.DEQMARKER-L1`).
+        /// No marker leaves the fifo of an L1 cache (`rsp.env.DEQMARKER-L1`).
         RspMarkerStays = "rsp-marker-stays",
-        /// The thread of a marker that has left the fifo of an L2 cache waits for it still (`rsp.env.DEQMARKER-L2`).
+        /// No marker leaves the fifo of an L2 cache (`rsp.env.DEQMARKER-L2`).
         RspMarkerStaysL2 = "rsp-marker-stays-l2",
         /// A search forgets that something could be fetched before a step after which it cannot (D-rsp-reduced).
         RspFetchesForgotten = "rsp-fetches-forgotten",

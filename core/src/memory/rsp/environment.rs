@@ -141,10 +141,11 @@ impl System {
     fn dequeue_marker(&mut self, level: Level, which: usize) -> Option<Fired> {
         let cache = if level == Level::L1 { &mut self.l1[which] } else { &mut self.l2[which] };
         let Some(Mark::Flush(thread)) = cache.fifo.tail() else { return None };
-        cache.fifo.dequeue();
-        if !on(if level == Level::L1 { Mutant::RspMarkerStays } else { Mutant::RspMarkerStaysL2 }) {
-            self.markers[usize::from(thread)] -= 1;
+        if on(if level == Level::L1 { Mutant::RspMarkerStays } else { Mutant::RspMarkerStaysL2 }) {
+            return None;
         }
+        cache.fifo.dequeue();
+        self.markers[usize::from(thread)] -= 1;
         // Rule: rsp.env.DEQMARKER-L1, rsp.env.DEQMARKER-L2
         Some(if level == Level::L1 { Rule::RspEnvDeqMarkerL1 } else { Rule::RspEnvDeqMarkerL2 })
     }
