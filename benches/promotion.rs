@@ -24,19 +24,17 @@ const MUTEX: &str = "RSP mutex
   if (r0) { r1 = load_na(z); store_na(x, 2); store_DV_R(y, 0); }
 ";
 
-/// The same on two devices, with a second mutex.
+/// The same on two devices, where what is guarded is accessed atomically in part.
 const DEVICES: &str = "RSP devices
-{ x=0; y=0; z=0; w=0; }
+{ x=0; y=0; z=0; }
   r0 = compare_exchange_DV_N(y, 0, 1);
   if (r0) { store_na(x, 1); store_WG_N(z, 1); store_DV_N(y, 0); }
-  r3 = fetch_inc_DV_N(w);
 |||
   r0 = compare_exchange_DV_N(y, 0, 1);
   if (r0) { r1 = load_na(x); r2 = load_DV_R(z); }
 ||||
   r0 = compare_exchange_ALL_R(y, 0, 1);
   if (r0) { r1 = load_ALL_R(z); store_na(x, 2); store_ALL_R(y, 0); }
-  r3 = fetch_inc_ALL_R(w);
 ";
 
 /// States of a round at most.

@@ -7,16 +7,16 @@ mod reduced;
 mod seeded;
 
 use std::path::PathBuf;
-use warpstep::base::FileId;
 use warpstep::explore::promotion::{End, Grain, Options, Space, explore};
-use warpstep::litmus::parse;
-use warpstep::litmus::rsp::{Home, Region, Test};
+use warpstep::litmus::rsp::{Home, Test};
 use warpstep::litmus::rsp_machine::axioms::{Axiom, Inclusion, judge};
 use warpstep::litmus::rsp_machine::necessity::{Corpus, Fault, necessity};
 use warpstep::litmus::rsp_machine::sweep::{
     ONE_DEVICE, Op, Placing, Shape, TWO_DEVICES, conditional, placings, programs,
 };
-use warpstep::litmus::rsp_machine::{Compiled, Kind, Refused, Scheme, Verdict, Width, compile, races, verify};
+use warpstep::litmus::rsp_machine::{
+    Compiled, Kind, Refused, Scheme, Verdict, Width, candidates, compile, races, verify,
+};
 use warpstep::report::rsp_machine::{part, row, scheme as column, table};
 
 const KINDS: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Update];
@@ -125,6 +125,31 @@ fn the_examples_have_the_outcomes_of_the_paper() {
             assert_eq!(found, values, "{shape:?}");
             assert_eq!(races(&compiled, &[true], Inclusion::Section3), racy, "{shape:?}");
         }
+    }
+}
+
+/// Example 2: the program of example 1 has two executions, and what would be a third one violates (Rmw) only. The machine has both.
+#[test]
+fn example_1_has_the_two_executions_of_example_2() {
+    let shape = pair(&[op(Kind::Update, DEVICE, 0)], &[op(Kind::Store, DEVICE, 0)], None);
+    for scheme in [Scheme::original(), Scheme::proposed()] {
+        let compiled = compiled(&shape.test(), &scheme);
+        let (mut allowed, mut others) = (Vec::new(), Vec::new());
+        candidates(&compiled, &mut |graph, _| {
+            let judgement = judge(&compiled, &[true], graph, Inclusion::Section3);
+            assert_eq!(judgement.race, None);
+            match judgement.violated {
+                None => allowed.push(graph.clone()),
+                Some(axiom) => others.push(axiom),
+            }
+            false
+        });
+        assert_eq!((allowed.len(), others.as_slice()), (2, &[Axiom::Rmw, Axiom::Rmw][..]));
+        let space = search(&compiled, Grain::Needed, true, false);
+        let mut shown: Vec<_> = space.ends.keys().map(|end| (end.graph.clone(), end.memory.clone())).collect();
+        shown.sort_by_key(|(_, memory)| memory[0]);
+        assert!(shown.len() == 2 && shown.iter().all(|(graph, _)| allowed.contains(graph)));
+        assert_eq!(shown.iter().map(|(_, memory)| memory[0]).collect::<Vec<_>>(), [2, 3]);
     }
 }
 
@@ -302,7 +327,8 @@ fn every_instruction_of_the_proposed_scheme_is_necessary() {
             || "not missed".to_owned(),
             |(shape, fault)| {
                 let program = warpstep::litmus::rsp::print(&shape.test());
-                let body = program.split("}\n").last().unwrap_or("").trim().replace('\n', " ");
+                let body = program.split_once("}\n").map_or("", |(_, body)| body);
+                let body = body.split_whitespace().collect::<Vec<_>>().join(" ");
                 let fault = match fault {
                     Fault::Unsound(violation) => violation.axiom.name().to_owned(),
                     Fault::Stuck(_) => "waits for ever".to_owned(),
@@ -335,47 +361,4 @@ fn footnote_3_is_told_apart() {
     let space = search(&compiled, Grain::Needed, true, false);
     let broken = |end: &&End| judge(&compiled, &atomic, &end.graph, Inclusion::Footnote3).violated.is_some();
     assert!(space.ends.keys().any(|end| broken(&end)), "no scheme could implement it");
-}
-
-/// Litmus tests with their names.
-fn litmus(folder: PathBuf) -> Vec<(String, Test)> {
-    let mut found = Vec::new();
-    for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
-        if path.extension().is_none_or(|e| e != "litmus") {
-            continue;
-        }
-        let (litmus, errors) = parse(FileId(0), &std::fs::read_to_string(&path).unwrap());
-        assert_eq!(errors, [], "{}", path.display());
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        found.push((name, *litmus.rsp.unwrap()));
-    }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found
-}
-
-/// All litmus tests run on the machine, those with ALL and compare-exchange among them, and end as the axioms allow.
-#[test]
-fn litmus_tests_end_as_the_axioms_allow() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut all = litmus(root.join("tests/litmus/rsp"));
-    assert!(all.len() > 10);
-    all.extend(litmus(root.join("../shared/conformance/litmus/rsp")));
-    let mut lines = Vec::new();
-    for (name, test) in all {
-        let compiled = compiled(&test, &Scheme::proposed());
-        // Tests 8 and 9 have too many candidate executions for the plain enumeration; figure 2 says nothing of local memory (test 7).
-        if compiled.events.len() > 10 || test.locations.iter().any(|l| l.region == Region::Local) {
-            let most = Some(if stride(2) == 1 { 3_000_000 } else { 20_000 });
-            let mut options =
-                Options { grain: Grain::Needed, ghost: false, stuck: false, max_states: most, poll: &mut |_| None };
-            let space = explore(&compiled.program, &mut options);
-            lines.push(format!("{name}: {} states, limit {:?}, {} ends", space.states, space.limit, space.ends.len()));
-            continue;
-        }
-        match verify(&compiled, &compiled.atomic, None) {
-            Verdict::Unsound(violation) => panic!("{name}: {:?}", violation.axiom),
-            verdict => lines.push(format!("{name}: {verdict:?}")),
-        }
-    }
-    println!("{}", lines.join("\n"));
 }
