@@ -57,9 +57,9 @@ fn told(litmus: &Litmus) -> (String, bool) {
     let beyond = machine.iter().filter(|(outcome, ..)| !allowed.contains(*outcome)).count();
     assert!(racy || beyond == 0, "{name} shows what the axioms forbid");
     let (count, all) = (machine.iter().count(), allowed.len());
-    let race = if racy { format!("racy; {beyond} of them not among") } else { "all among".to_owned() };
+    let race = if racy { format!("outcomes, {beyond} of them beyond") } else { "of".to_owned() };
     let text = shown(&machine, true);
-    (format!("{name}: {count} outcomes, {race} the {all} that the axioms allow\n{text}\n"), racy)
+    (format!("{name}: {count} {race} the {all} outcomes that the axioms allow\n{text}\n"), racy)
 }
 
 /// The 14 public tests.

@@ -14,8 +14,10 @@ mod pack;
 mod reduce;
 mod search;
 mod settle;
+mod step;
 
 pub use grain::Grain;
 pub use graph::{End, Graph};
 pub use reduce::l2_is_memory;
-pub use search::{Found, Options, Space, Step, explore, follow};
+pub use search::{Found, Options, Space, explore, follow};
+pub use step::Step;

@@ -3,10 +3,9 @@
 use super::ahead::Ahead;
 use super::grain::Grain;
 use super::pack::location;
-use super::search::Step;
+use super::step::Step;
 use crate::base::mutant::{Mutant, on};
 use crate::memory::rsp::{Entry, GROUPS, Instruction, LOCATIONS, Level, Move, Program, System};
-use crate::verdict::Rule;
 
 /// What is left out of a search.
 pub(super) struct Reduced<'a> {
@@ -58,14 +57,6 @@ impl Fetches {
 #[must_use]
 pub fn l2_is_memory(program: &Program, grain: Grain) -> bool {
     grain == Grain::Needed && program.device_count() == 1
-}
-
-/// Makes a step. `None`: it is blocked, and nothing has changed.
-pub(super) fn fire(program: &Program, system: &mut System, step: Step) -> Option<Rule> {
-    match step {
-        Step::Thread(thread) => system.execute(program, usize::from(thread)),
-        Step::Environment(step) => system.perform(program, step),
-    }
 }
 
 impl<'a> Reduced<'a> {

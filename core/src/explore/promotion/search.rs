@@ -3,8 +3,9 @@
 use super::grain::Grain;
 use super::graph::{End, Graph};
 use super::pack::Format;
-use super::reduce::{Fetches, Reduced, dirty, fire};
+use super::reduce::{Fetches, Reduced, dirty};
 use super::settle::leave;
+use super::step::{Step, fire};
 use crate::explore::space::Table;
 use crate::memory::rsp::{Level, Move, Program, System};
 use crate::verdict::{LimitKind, Rule};
@@ -23,15 +24,6 @@ pub struct Options<'a> {
     pub max_states: Option<u64>,
     /// Asked now and then, with the number of states: whether to stop.
     pub poll: &'a mut dyn FnMut(u64) -> Option<LimitKind>,
-}
-
-/// A step of the machine.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Step {
-    /// A thread executes its next instruction.
-    Thread(u8),
-    /// The environment makes a transition.
-    Environment(Move),
 }
 
 /// Something found, and the shortest way to it.

@@ -3,8 +3,8 @@
 use super::ahead::Left;
 use super::grain::Grain;
 use super::pack::location;
-use super::reduce::{Reduced, fire};
-use super::search::Step;
+use super::reduce::Reduced;
+use super::step::{Step, fire};
 use crate::base::mutant::{Mutant, on};
 use crate::memory::rsp::{
     Cache, Entry, Fifo, Hygiene, Instruction, Level, Lock, Mark, Move, Place, Program, Reach, System,
