@@ -7,7 +7,7 @@ use super::reduce::{Fetches, Reduced, dirty};
 use super::settle::leave;
 use super::step::{Step, fire};
 use crate::explore::space::Table;
-use crate::memory::rsp::{Level, Move, Program, System};
+use crate::memory::rsp::{Level, Program, System};
 use crate::verdict::{LimitKind, Rule};
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64;
