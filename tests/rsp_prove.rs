@@ -6,7 +6,7 @@ use std::process::Command;
 /// What the command says of a test under a scheme, and how it ends.
 fn prove(file: &str, flags: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
-    command.args(["prove", file, "--machine", "rsp", "--color", "never"]).args(flags);
+    command.args(["prove", file, "--machine", "rsp"]).args(flags);
     let output = command.current_dir(root().join("tests")).env("NO_COLOR", "1").output().unwrap();
     (output.status.code(), text(&output))
 }
@@ -36,11 +36,11 @@ fn golden(name: &str, found: &str) {
 fn published_bugs_are_shown_as_executions() {
     let original = ["--scheme", "original"];
     let broken = [
-        ("litmus/rsp/figure4.litmus", "figure4.out", "do not allow this execution: Coh is violated"),
+        ("litmus/rsp/figure4.litmus", "figure4.out", "do not allow this execution: Narf is violated"),
         (
             "litmus/rsp/figure4-increment.litmus",
             "figure4-increment.out",
-            "do not allow this execution: Coh is violated",
+            "do not allow this execution: Narf is violated",
         ),
         ("litmus/rsp/example4.litmus", "figure5.out", "do not allow this execution: Rmw is violated"),
     ];
