@@ -1,5 +1,6 @@
-//! Race-free examples end on memory with caches, and on flat memory that is accessed lane by lane, as on flat memory.
-//! `FERMI_SEEDS=1000` gives every example a thousand schedules, which takes many minutes.
+//! Race-free examples end on memory with caches, on flat memory that is accessed lane by lane, and behind the mutex mechanism of lockstep
+//! sequential consistency as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand schedules, which takes many minutes;
+//! `LSC_FULL=1` leaves none out of those with mutexes, and takes three schedules of each.
 
 use crate::example;
 use libtest_mimic::{Failed, Trial};
@@ -31,6 +32,16 @@ pub fn trials() -> Vec<Trial> {
             let copy = path.clone();
             trials.push(Trial::test(format!("split lanes {name}"), move || {
                 [None, Some(1)].into_iter().try_for_each(|seed| finishes(&copy, &MemoryModel::Split, seed))
+            }));
+        }
+        // The default schedule, and one by a seed where all are asked for.
+        let whole = std::env::var_os("LSC_FULL").is_some();
+        if whole || !name.starts_with(LARGE) {
+            let copy = path.clone();
+            trials.push(Trial::test(format!("mutexes {name}"), move || {
+                let memory = MemoryModel::preset("lsc-mutex").ok_or("no preset")?;
+                let seeds = [None, Some(1), Some(2)].into_iter().take(if whole { 3 } else { 1 });
+                seeds.map(|seed| finishes(&copy, &memory, seed)).collect()
             }));
         }
         let folder = name.split('/').next().unwrap_or("").to_owned();

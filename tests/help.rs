@@ -33,6 +33,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("confine", &[]),
     ("continue", &[]),
     ("control", &["its"]),
+    ("costs", &["--memory", "lsc-mutex"]),
     ("depth", &["2", "--strategy", "pct"]),
     ("device", &["tiny"]),
     ("dot", &["graph.dot"]),

@@ -159,6 +159,15 @@ mod caches;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
 mod host_mutants;
+#[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
+#[path = "lockstep_mechanism/model.rs"]
+mod lockstep_model;
+mod lockstep_mutants;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod lockstep_ptx;
+#[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
+#[path = "lockstep_mechanism/shapes.rs"]
+mod lockstep_shapes;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
@@ -226,13 +235,15 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 8] = [
+    let families: [(&str, fn()); 10] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
+        ("the mutex mechanism for kernels", lockstep_ptx::mutants::are_noticed),
+        ("the mutex mechanism", lockstep_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),
     ];

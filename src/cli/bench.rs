@@ -3,12 +3,14 @@
 use super::form::{Form, PLAIN};
 use super::output;
 use super::report_flags::failed;
+use super::run::counted;
 use super::target::one_of;
-use crate::check::{Bounds, Check, Observers, Races};
+use crate::check::{Bounds, Check, Costs, Observers, Races};
 use crate::launch::Failure;
 use crate::launch::bench::{Case, KERNELS, program};
 use crate::machine::{Config, MemoryModel};
 use crate::program::env::ProgEnv;
+use crate::report::costs::{self, CostsReport};
 use crate::report::document::{self, Checked, Report, Speed};
 use crate::report::parts::Exit;
 use crate::verdict::Silent;
@@ -24,7 +26,8 @@ use std::time::Instant;
 Examples:
   warpstep bench                      all nine kernels
   warpstep bench matmul hist --reps 5
-  warpstep bench --shift 4            a sixteenth of the work")]
+  warpstep bench --shift 4            a sixteenth of the work
+  warpstep bench --memory lsc-mutex --costs --reps 1    messages of a mechanism")]
 pub(super) struct Bench {
     /// Only these kernels.
     #[arg(value_parser = KERNELS)]
@@ -38,13 +41,19 @@ pub(super) struct Bench {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
 
-    /// The memory: at once, or by the report's caches and memory programs.
+    /// The memory: at once (flat), by the report's caches and memory programs (fermi), or by the mutex mechanism of lockstep
+    /// sequential consistency (lsc-mutex).
     #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
 
     /// Run under a check, too: prints how many times longer that takes and the memory of the check.
     #[arg(long, value_name = "CHECK", value_parser = ["races", "bounds"])]
     check: Option<String>,
+
+    /// With --memory lsc-mutex, count the messages of each kernel, too: requests for mutexes and refusals, evictions,
+    /// rehashes, invalidations.
+    #[arg(long)]
+    costs: bool,
 
     /// The form of the results.
     #[arg(long, value_parser = one_of(&PLAIN), default_value = "text")]
@@ -56,6 +65,8 @@ impl Bench {
     pub(super) fn execute(&self) -> Result<u8, u8> {
         let (env, sources) =
             program().map_err(|(problems, sources)| output::problems(&problems, &sources, self.format))?;
+        let memory = MemoryModel::preset(&self.memory).unwrap_or_default();
+        counted(self.costs, &memory).map_err(|problems| output::problems(&problems, &sources, self.format))?;
         let mut rows = Vec::new();
         for name in KERNELS.into_iter().filter(|k| self.kernels.is_empty() || self.kernels.iter().any(|n| n == k)) {
             let speed = self.measure(name, &env);
@@ -84,6 +95,9 @@ impl Bench {
             // Right after the run without the check: a ratio is to be trusted on a busy machine, too.
             let now = if self.check.is_some() { self.checked(kernel, env, config.clone())? } else { None };
             let seconds = |c: &Checked| c.cpu_seconds;
+            if self.costs && repetition == 0 {
+                best.costs = self.costs_of(kernel, env, config.clone())?;
+            }
             best.checked = best.checked.into_iter().chain(now).min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
             (best.size, best.thread_instructions) = (case.size, stats.thread_instructions);
         }
@@ -109,12 +123,23 @@ impl Bench {
         }))
     }
 
+    /// Runs a kernel and counts its messages.
+    fn costs_of(&self, name: &str, env: &Arc<ProgEnv>, config: Config) -> Result<Option<CostsReport>, Failure> {
+        let Some(mut case) = Case::new(name, self.shift, env, config)? else { return Ok(None) };
+        let mut observers = Observers::none().with(Costs::default());
+        case.run(&mut observers)?;
+        Ok(observers.get().map(CostsReport::new))
+    }
+
     fn total(&self, kernels: Vec<Speed>) -> u8 {
         let logs: f64 = kernels.iter().map(|speed| libm::log(speed.millions_per_second)).sum();
         let geometric_mean = libm::exp(logs / kernels.len().max(1) as f64);
         let code = u8::from(!kernels.iter().all(|speed| speed.correct));
         if self.format == Form::Text {
             output::say(format!("{:<13} {:>30} {geometric_mean:>12.0} M/s\n", "", "geometric mean"));
+            if self.costs {
+                output::say(costs::table(kernels.iter().filter_map(|s| Some((s.kernel, s.costs?)))));
+            }
         } else {
             output::print_json(&Report::Bench(document::Bench { exit: Exit(code), kernels, geometric_mean }));
         }

@@ -6,6 +6,7 @@ use crate::base::SourceMap;
 use crate::explore::Ending;
 use crate::launch::{Failure, Problem, ProblemKind, Suppression, Suppressions};
 use crate::program::env::ProgEnv;
+use crate::report::costs;
 use crate::report::document::{Report, StoppedRun};
 use crate::report::hunt as text;
 use crate::report::parts::{Exit, Extra};
@@ -185,6 +186,8 @@ impl Reporter {
             self.warn();
             output::complain(finished.assumed_zeros.text());
             output::complain(finished.lost_origins.text());
+            let costs = finished.costs.map(|costs| costs::table([("messages", costs)]));
+            costs.into_iter().for_each(output::say);
             output::complain(finished.summary());
             if code == 0 {
                 output::complain(run::checks(&finished.checks));

@@ -8,12 +8,13 @@ use super::report_flags::{ReportFlags, Reporter};
 use super::saved::{as_typed, script};
 use super::target::Common;
 use crate::base::SourceMap;
-use crate::check::{Bounds, Check, Observers, Races, TraceHash, Uninit};
+use crate::check::{Bounds, Check, Costs, Observers, Races, TraceHash, Uninit};
 use crate::choice::Decisions;
 use crate::explore::explained;
 use crate::launch::{Device, Failure, Outcome, Problem, ProblemKind, Scalar, Spec, load, run, write_npy};
-use crate::machine::Config;
+use crate::machine::{Config, MemoryModel};
 use crate::program::env::ProgEnv;
+use crate::report::costs::CostsReport;
 use crate::report::run::{self as text, Finished};
 use crate::report::{EndedEarly, LostReport, RacesReport, ReliedReport};
 use crate::verdict::{Event, Silent, Sink, Stop, Who};
@@ -53,6 +54,11 @@ pub(super) struct Run {
     #[arg(long)]
     pub(super) hash: bool,
 
+    /// With --memory lsc-mutex, print how many messages lockstep sequential consistency took: requests for mutexes and
+    /// refusals, evictions, rehashes, invalidations.
+    #[arg(long)]
+    costs: bool,
+
     /// Print every rule that fires, in order, each warp instruction a step of its own.
     #[arg(long)]
     pub(super) rules: bool,
@@ -89,6 +95,12 @@ impl Run {
         self.common.select_mutant();
         let mut reporter = self.report.open()?;
         match script(&self.common, &self.path, self.report.format)? {
+            Some(_) if self.costs => {
+                let why = "messages are counted of launch files and of PTX that flags launch";
+                let text = self.path.display().to_string();
+                let refused = ProblemKind::UnfitFlag { flag: "--costs", text, why };
+                Err(output::refuse(refused, self.report.format))
+            }
             Some(read) => self.script(read, &mut reporter),
             None => self.launches(&mut reporter),
         }
@@ -108,6 +120,7 @@ impl Run {
             return Err(ProblemKind::UnfitFlag { flag: "--check", text: "liveness".into(), why }.into());
         }
         let config = self.common.config(sources)?;
+        counted(self.costs, &config.memory)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
         Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.rules, ..config })
     }
@@ -125,6 +138,7 @@ impl Run {
     /// The observers that the flags ask for.
     pub(super) fn observers_of(&self, program: &Arc<ProgEnv>) -> Observers {
         let observers = self.common.observers(program);
+        let observers = if self.costs { observers.with(Costs::default()) } else { observers };
         if self.hash { observers.with_hash(program) } else { observers }
     }
 
@@ -160,6 +174,7 @@ impl Run {
                     assumed_zeros: ReliedReport::new(&relied, env, sources),
                     lost_origins: LostReport::new(observers.get().into_iter().flat_map(Bounds::lost), env, sources),
                     buffers: buffers.map_err(|problems| reporter.problems(&problems, sources))?,
+                    costs: observers.get().map(CostsReport::new),
                     memory_hash: self.hash.then(|| hex(device.memory_hash())),
                     trace_hash: observers.get().map(TraceHash::value).map(hex),
                     ..Finished::new(&outcome, compared, self.common.checked())
@@ -239,6 +254,15 @@ impl Run {
         let problems: Vec<Problem> = done.filter_map(Result::err).map(|kind| kind.at(None)).collect();
         if problems.is_empty() { Ok(printed) } else { Err(problems) }
     }
+}
+
+/// Whether messages can be counted, where that is asked for.
+pub(super) fn counted(asked: bool, memory: &MemoryModel) -> Result<(), Vec<Problem>> {
+    if !asked || matches!(memory, MemoryModel::Mutexed(_)) {
+        return Ok(());
+    }
+    let why = "messages are those of the mutex mechanism: give --memory lsc-mutex, too";
+    Err(ProblemKind::UnfitFlag { flag: "--costs", text: memory.words().0.to_owned(), why }.into())
 }
 
 /// Writes the contents of a buffer.

@@ -2,6 +2,7 @@
 //!
 //! `docs/schema/report.schema.json` is made of these types ([`schema`]), and their comments are its descriptions.
 
+use super::costs::CostsReport;
 use super::data::{Stopped, Thread};
 use super::diagnostic::{Message, SourcePlace};
 use super::hunt::{Hunt, Minimised, Replay};
@@ -95,6 +96,9 @@ pub struct Speed {
     pub correct: bool,
     /// The same under a check, with `--check`.
     pub checked: Option<Checked>,
+    /// What the mutex mechanism sent. Only with `--costs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<CostsReport>,
 }
 
 /// The speed of a kernel under a check.

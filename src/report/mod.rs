@@ -4,6 +4,7 @@
 
 mod bug;
 mod compare;
+pub mod costs;
 pub mod data;
 pub mod diagnostic;
 pub mod document;

@@ -1,5 +1,6 @@
 //! Results of runs: counts, mismatches, values.
 
+use super::costs::CostsReport;
 use super::notes::{LostReport, ReliedReport};
 use super::parts::{Exit, Extra, Races};
 use super::terminal::inline;
@@ -110,6 +111,9 @@ pub struct Finished<'a> {
     pub assumed_zeros: ReliedReport,
     /// Accesses whose origin was lost. Only with `--check bounds`.
     pub lost_origins: LostReport,
+    /// What the mutex mechanism sent. Only with `--costs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub costs: Option<CostsReport>,
     /// The exit code.
     pub exit: Exit,
     /// The checks that were asked for.

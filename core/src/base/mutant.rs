@@ -9,6 +9,12 @@ use super::words;
 words! {
     /// A deliberate error, by the name that `--mutant` takes.
     pub enum Mutant {
+        /// Of stores of one instruction to the same bytes the last one takes all of them (D-lsc-bytes).
+        LscWholeStores = "lsc-whole-stores",
+        /// Under SLSC the lanes of an instruction access memory one by one.
+        SlscApart = "slsc-apart",
+        /// Axioms of wavefronts have the program order of each lane only.
+        LanesUnordered = "lanes-unordered",
         /// `discard` clears the whole line, not the operation's bytes (D-line).
         LineWideDiscard = "line-wide-discard",
         /// `reserve` does not pin the line.
@@ -228,6 +234,72 @@ words! {
         RspInvalidatesEarly = "rsp-invalidates-early",
         /// A search flushes at once what others still read or write (D-rsp-reduced).
         RspFlushesEarly = "rsp-flushes-early",
+        /// A wavefront's next instruction asks for mutexes while an older one waits for its own (`lsc.gpu.service`).
+        LscOutOfOrder = "lsc-out-of-order",
+        /// A wavefront gives back its mutexes with the first store that retires (`lsc.gpu.release`).
+        LscReleaseEarly = "lsc-release-early",
+        /// Wavefronts' stores are issued without their mutexes (`lsc.gpu.store`).
+        LscStoresUnheld = "lsc-stores-unheld",
+        /// Wavefronts' loads return without their mutexes (`lsc.gpu.load`).
+        LscLoadsUnheld = "lsc-loads-unheld",
+        /// The L1 cache does not block a load under a pending store to the same location (`lsc.gpu.load`).
+        LscNoBlock = "lsc-no-block",
+        /// A wavefront's stores retire in any order (`lsc.store.retire`).
+        LscRetireAnyOrder = "lsc-retire-any-order",
+        /// A wavefront takes a refusal for a grant (`lsc.gpu.refused`).
+        LscRefusalGrants = "lsc-refusal-grants",
+        /// A mutex that a wavefront got stays pending (`lsc.gpu.acquire`).
+        LscAcquiredPending = "lsc-acquired-pending",
+        /// A wavefront asks for no mutex (`lsc.gpu.request`).
+        LscUnasked = "lsc-unasked",
+        /// The pool grants what somebody has (`lsc.pool.nack`).
+        LscGrantsTaken = "lsc-grants-taken",
+        /// A mutex that was granted stays available (`lsc.pool.grant`).
+        LscGrantUnmarked = "lsc-grant-unmarked",
+        /// A CPU core's request is dropped where it should wait (`lsc.pool.queue`).
+        LscQueueDrops = "lsc-queue-drops",
+        /// A mutex that goes to the core that waits becomes available, too (`lsc.pool.release`).
+        LscHandedOverFree = "lsc-handed-over-free",
+        /// A line's mutex depends on who asks (`lsc.hash`).
+        LscHashOfAsker = "lsc-hash-of-asker",
+        /// Each lane's access is a request of its own (`lsc.coalesce`).
+        LscUncoalesced = "lsc-uncoalesced",
+        /// The head of a ROB commits without its mutex (`lsc.cpu.load`).
+        LscCommitUnheld = "lsc-commit-unheld",
+        /// A store reaches memory when it commits, past the store buffer (`lsc.cpu.store`).
+        LscUnbuffered = "lsc-unbuffered",
+        /// A load does not see the own store buffer (`lsc.cpu.load`).
+        LscNoForward = "lsc-no-forward",
+        /// A CPU thread's stores retire without their mutexes (`lsc.cpu.retire`).
+        LscRetireUnheld = "lsc-retire-unheld",
+        /// The head of a ROB asks for its mutex beside the stores before it (D-lsc-ask).
+        LscAskBeside = "lsc-ask-beside",
+        /// A request is not counted (`lsc.cpu.request`).
+        LscRequestUncounted = "lsc-request-uncounted",
+        /// A mutex that comes late is kept (`lsc.cpu.acquire`).
+        LscLateKept = "lsc-late-kept",
+        /// Requests of loads stay in the fifo (`lsc.cpu.release`).
+        LscLoadsStay = "lsc-loads-stay",
+        /// A warp's accesses are issued without mutexes (`lsc.ptx.issue`).
+        LscPtxNoMutex = "lsc-ptx-no-mutex",
+        /// A load does not wait for a pending store of its warp to the same line (`lsc.ptx.load`).
+        LscPtxNoBlock = "lsc-ptx-no-block",
+        /// The youngest store of a warp retires first (`lsc.ptx.retire`).
+        LscPtxUnordered = "lsc-ptx-unordered",
+        /// Shared memory is accessed though older stores are pending (`lsc.ptx.shared`).
+        LscPtxSharedAtOnce = "lsc-ptx-shared-at-once",
+        /// A barrier does not wait for stores (`lsc.ptx.wait`).
+        LscPtxBarrierAtOnce = "lsc-ptx-barrier-at-once",
+        /// Nobody fetches what nobody asks for (D-rsp-ptx-environment).
+        RspPtxNeverFetchesEarly = "rsp-ptx-never-fetches-early",
+        /// What is valid is not fetched again (D-rsp-ptx-environment).
+        RspPtxKeepsOldValues = "rsp-ptx-keeps-old-values",
+        /// A block ends while its cache is dirty (D-rsp-ptx-end).
+        RspPtxEndsDirty = "rsp-ptx-ends-dirty",
+        /// The mark of remote accesses is not looked at (D-rsp-ptx-remote).
+        RspPtxRemoteIgnored = "rsp-ptx-remote-ignored",
+        /// A fence of a wider scope than the block does nothing (D-rsp-ptx-fence).
+        RspPtxFenceIgnored = "rsp-ptx-fence-ignored",
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! [`TraceHash`] summarises a run, [`Uninit`] and [`Div0`] stop it where the program uses what was never written or divides
 //! by zero, [`Bounds`] where an access leaves the object that its address was made from, [`Safety`] and [`Liveness`] assert the properties of the report's chapter 6 (the one with [`Reference`], its
-//! single-warp semantics, running along), [`Coverage`] collects the rules that fired. [`Observers`] is all of them in one sink, so that the machine is
+//! single-warp semantics, running along), [`Coverage`] collects the rules that fired, [`Costs`] counts messages of memory. [`Observers`] is all of them in one sink, so that the machine is
 //! compiled twice only: silent and observed. They know the program and its events, nothing of schedules.
 
 mod barriers;
 mod bounds;
+mod costs;
 mod coverage;
 pub mod deeds;
 mod div0;
@@ -33,6 +34,7 @@ mod worked;
 
 pub use barriers::Barriers;
 pub use bounds::Bounds;
+pub use costs::{Bandwidth, Costs, Counters, Hardware};
 pub use coverage::{Coverage, rules_of};
 pub use div0::Div0;
 pub use liveness::Liveness;

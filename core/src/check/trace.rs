@@ -89,6 +89,7 @@ impl Sink for TraceHash {
             | Event::Performed(_)
             | Event::Message(_)
             | Event::Remembered
+            | Event::Traffic(_)
             | Event::Memory
             | Event::MemoryStep(_)
             | Event::Environment(_)

@@ -13,6 +13,7 @@ mod finding;
 mod hunt;
 mod leaving;
 mod locks;
+pub mod lockstep;
 mod minimise;
 mod odometer;
 mod parts;

@@ -3,9 +3,13 @@
 //! to itself, and what it does not answer has the bodies of [`Memory`].
 
 use super::flat::Arena;
-use super::split::Split;
+use super::mutexed::{Mechanism, Mutexed};
+use super::promoted::Promoted;
+use super::rsp::SchemeName;
+use super::split::{Lsc, Slsc, Split};
 use super::{
-    Acted, Active, Cx, Environment, Issuer, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken, Uses,
+    Acted, Active, Cx, Environment, Issuer, LocalMemory, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken,
+    Uses,
 };
 use crate::base::LaneMask;
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -16,6 +20,14 @@ use crate::verdict::{MemoryView, Sink, Who};
 pub enum Delayed {
     /// Flat memory whose lanes access it one by one.
     Split(Split),
+    /// The mutex mechanism of lockstep sequential consistency.
+    Mutexed(Mutexed),
+    /// Lockstep sequential consistency.
+    Lsc(Lsc),
+    /// The same, instructions taking effect as a whole.
+    Slsc(Slsc),
+    /// The hardware of remote-scope promotion.
+    Promoted(Box<Promoted>),
 }
 
 /// Which engine it is.
@@ -23,6 +35,14 @@ pub enum Delayed {
 pub enum DelayedModel {
     /// [`Delayed::Split`].
     Split,
+    /// [`Delayed::Mutexed`].
+    Mutexed(Mechanism),
+    /// [`Delayed::Lsc`].
+    Lsc,
+    /// [`Delayed::Slsc`].
+    Slsc,
+    /// [`Delayed::Promoted`], with the scheme that accesses are compiled by.
+    Promoted(SchemeName),
 }
 
 /// The same expression for whichever engine it is.
@@ -30,6 +50,10 @@ macro_rules! of {
     ($delayed:expr, $engine:ident => $answer:expr) => {
         match $delayed {
             Delayed::Split($engine) => $answer,
+            Delayed::Mutexed($engine) => $answer,
+            Delayed::Lsc($engine) => $answer,
+            Delayed::Slsc($engine) => $answer,
+            Delayed::Promoted($engine) => $answer,
         }
     };
 }
@@ -40,6 +64,10 @@ impl Environment for Delayed {
     fn create(model: &DelayedModel, base: u64, cap: Option<u64>) -> Self {
         match model {
             DelayedModel::Split => Self::Split(Split::create(&(), base, cap)),
+            DelayedModel::Mutexed(mechanism) => Self::Mutexed(Mutexed::create(mechanism, base, cap)),
+            DelayedModel::Lsc => Self::Lsc(Lsc::create(&(), base, cap)),
+            DelayedModel::Slsc => Self::Slsc(Slsc::create(&(), base, cap)),
+            DelayedModel::Promoted(scheme) => Self::Promoted(Box::new(Promoted::create(scheme, base, cap))),
         }
     }
 }
@@ -99,6 +127,14 @@ impl Memory for Delayed {
         of!(self, m => m.pending())
     }
 
+    fn waits_for_others(&self) -> bool {
+        of!(self, m => m.waits_for_others())
+    }
+
+    fn issue_shows(&self, who: Who) -> bool {
+        of!(self, m => m.issue_shows(who))
+    }
+
     fn movable(&self, who: Who, out: &mut Vec<Movable>) {
         of!(self, m => m.movable(who, out));
     }
@@ -141,6 +177,10 @@ impl Memory for Delayed {
 
     fn write_back(&mut self, stores: &mut dyn Stores) {
         of!(self, m => m.write_back(stores));
+    }
+
+    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {
+        of!(self, m => m.runtime_begins(at, local));
     }
 
     fn flush(&mut self, stores: &mut dyn Stores) {

@@ -89,6 +89,17 @@ pub trait Memory: Snapshot {
         0
     }
 
+    /// Whether operations wait for what other warps do, and accesses find what others have done since they were told
+    /// ([`Event::Launch`](crate::verdict::Event::Launch)).
+    fn waits_for_others(&self) -> bool {
+        Self::CACHES
+    }
+
+    /// Whether it makes a difference to others when a warp executes its next memory instruction, apart from the steps that follow.
+    fn issue_shows(&self, _: Who) -> bool {
+        false
+    }
+
     /// The operations of a warp that may make a micro step which is more than to wait, by their names in ascending order: for
     /// a search, to which states are equal that differ in numbers, or in who has tried in vain.
     fn movable(&self, _: Who, _: &mut Vec<Movable>) {}

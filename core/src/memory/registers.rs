@@ -148,6 +148,20 @@ impl Held {
         }
     }
 
+    /// The values of some lanes; those of others become zeros, so that they tell no states apart.
+    #[must_use]
+    pub fn of_lanes(mut self, lanes: LaneMask) -> Self {
+        let others = || lanes_of(!lanes);
+        for (_, value) in &mut self.0 {
+            match value {
+                Value::W(row) => others().for_each(|l| row.0[l] = 0),
+                Value::Q(row) => others().for_each(|l| row.0[l] = 0),
+                Value::P(mask) => *mask &= lanes,
+            }
+        }
+        self
+    }
+
     /// The registers.
     pub fn registers(&self) -> impl Iterator<Item = (Class, Slot)> + '_ {
         self.0.iter().map(|(slot, value)| (value.class(), *slot))

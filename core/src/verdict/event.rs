@@ -2,7 +2,7 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Access, Extent, Look, MemoryStep, MemoryView, Named, Performed, Place, Rule, Stop, Tokens, Who};
+use super::{Access, Extent, Look, MemoryStep, MemoryView, Named, Performed, Place, Rule, Stop, Tokens, Traffic, Who};
 use crate::base::{Frame, LaneMask, Pc};
 use fixedbitset::FixedBitSet;
 use std::sync::Arc;
@@ -209,6 +209,8 @@ pub enum Event<'a> {
     Repeated,
     /// A message is sent, handled or answered.
     Message(Message),
+    /// The mutex mechanism of lockstep sequential consistency sends something.
+    Traffic(Traffic),
 }
 
 /// Which of the frequent events an observer needs to be told.

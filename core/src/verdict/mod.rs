@@ -19,6 +19,7 @@ mod standing;
 mod stop;
 mod strength;
 mod tokens;
+mod traffic;
 mod undefined;
 
 pub use access::{Access, AccessKind, Contents, DeviceMemory, Stride};
@@ -28,7 +29,9 @@ pub use hang::{Blocked, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unis
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
 pub use kind::{Class, Description, Kind};
-pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd};
+pub use memory::{
+    CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd, WhichCache,
+};
 pub use object::{AllocKind, Inside, Named, Space, Unwritten};
 pub use performed::{AccessId, Arrived, Performed, ReadsFrom};
 pub use place::{Place, Who};
@@ -41,4 +44,5 @@ pub use stop::{
 };
 pub use strength::{Reach, Strength};
 pub use tokens::{NeverPopped, Property, Token, TokenKind, Tokens, Violation};
+pub use traffic::Traffic;
 pub use undefined::{Origin, Writers};

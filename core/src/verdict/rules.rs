@@ -1,4 +1,4 @@
-//! The rules of the report and of the RSP paper, by id (`semantics.md`, section 1).
+//! The rules of the report, of the RSP paper and of the lockstep paper, by id (`semantics.md`, section 1).
 //!
 //! Listed are the rules that the machine has. Each has one home in the code, marked `/// Rule: id`, and an entry in
 //! `spec-notes/`; a test compares the three.
@@ -220,4 +220,29 @@ rules! {
     RspEnvDeqLocL2 = "rsp.env.DEQLOC-L2",
     RspEnvDeqMarkerL1 = "rsp.env.DEQMARKER-L1",
     RspEnvDeqMarkerL2 = "rsp.env.DEQMARKER-L2",
+    LscHash = "lsc.hash",
+    LscCoalesce = "lsc.coalesce",
+    LscPoolGrant = "lsc.pool.grant",
+    LscPoolNack = "lsc.pool.nack",
+    LscPoolQueue = "lsc.pool.queue",
+    LscPoolRelease = "lsc.pool.release",
+    LscGpuService = "lsc.gpu.service",
+    LscGpuRequest = "lsc.gpu.request",
+    LscGpuAcquire = "lsc.gpu.acquire",
+    LscGpuRefused = "lsc.gpu.refused",
+    LscGpuStore = "lsc.gpu.store",
+    LscGpuLoad = "lsc.gpu.load",
+    LscGpuRelease = "lsc.gpu.release",
+    LscStoreRetire = "lsc.store.retire",
+    LscCpuRequest = "lsc.cpu.request",
+    LscCpuAcquire = "lsc.cpu.acquire",
+    LscCpuLoad = "lsc.cpu.load",
+    LscCpuStore = "lsc.cpu.store",
+    LscCpuRetire = "lsc.cpu.retire",
+    LscCpuRelease = "lsc.cpu.release",
+    LscPtxIssue = "lsc.ptx.issue",
+    LscPtxLoad = "lsc.ptx.load",
+    LscPtxRetire = "lsc.ptx.retire",
+    LscPtxShared = "lsc.ptx.shared",
+    LscPtxWait = "lsc.ptx.wait",
 }

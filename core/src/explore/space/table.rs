@@ -23,6 +23,14 @@ impl Default for Table {
 }
 
 impl Table {
+    /// Forgets all states, and keeps the room for some.
+    pub fn clear(&mut self) {
+        let words = self.words.len().min(1 << FIRST);
+        self.words.truncate(words);
+        self.words.fill(0);
+        (self.used, self.shift) = (0, u32::BITS - words.trailing_zeros());
+    }
+
     /// The state with a hash for which `is` holds; else `fresh` comes to where it was looked for.
     pub fn find_or_insert(&mut self, hash: u32, fresh: u32, is: impl Fn(u32) -> bool) -> u32 {
         let at = match self.find(hash, is) {

@@ -54,7 +54,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
         movable.sort_unstable();
         out.extend(movable.into_iter().map(Agent::Micro));
-        if M::CACHES {
+        if self.state.memory.waits_for_others() {
             out.extend((0..self.silent_rules()).map(Agent::Silent));
         }
     }
@@ -124,8 +124,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// The operations of a warp that can go on.
     fn movable_of(&mut self, content: Content, who: Who, out: &mut Vec<Movable>) {
-        // Without caches nobody waits for anybody else.
-        let memory = if M::CACHES { self.journal.memory() } else { 0 };
+        // Elsewhere nobody waits for anybody else.
+        let memory = if self.state.memory.waits_for_others() { self.journal.memory() } else { 0 };
         let name = |place| OperationName { block: who.block, warp: who.warp, place };
         if let Some(known) = self.memo.movable((content, memory)) {
             out.extend(known.iter().map(|&(place, lanes)| Movable { name: name(place), lanes }));

@@ -263,13 +263,19 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
     }
 
+    /// Which warp of its launch a warp of a slot is.
+    fn who(&self, slot: usize, w: usize) -> Option<Who> {
+        let grid = self.state.grids.first()?;
+        let block = grid.blocks.get(slot)?.as_ref()?;
+        Some(Who { launch: grid.id.0, block: block.linear, warp: index(w) })
+    }
+
     pub(super) fn blocked(&self, slot: usize, w: usize, flow: Flow) -> bool {
         if M::IMMEDIATE {
             return false;
         }
         let Some(grid) = self.state.grids.first() else { return true };
-        let Some(Some(block)) = grid.blocks.get(slot) else { return true };
-        let who = Who { launch: grid.id.0, block: block.linear, warp: index(w) };
+        let Some((who, Some(block))) = self.who(slot, w).zip(grid.blocks.get(slot)) else { return true };
         let at = Issuer { who, pc: Pc(flow.pc), depth: flow.depth, sm: block.sm };
         let uses = grid.loaded.uses.get(flow.pc as usize);
         uses.is_some_and(|uses| self.state.memory.blocked(at, uses, flow.mask) != 0)
@@ -286,8 +292,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             if flows.len() > 1 && fixed.loaded.grouping != Grouping::One {
                 break;
             }
+            let shows = M::IMMEDIATE || self.who(slot, w).is_none_or(|who| self.state.memory.issue_shows(who));
             let go = flows.iter().find_map(|flow| {
-                let hidden = if M::IMMEDIATE { fixed.visible.hidden(flow.pc) } else { FAR };
+                let hidden = if shows { fixed.visible.hidden(flow.pc) } else { FAR };
                 (hidden > 0 && !self.blocked(slot, w, *flow)).then_some((*flow, hidden))
             });
             let Some((flow, hidden)) = go else { break };

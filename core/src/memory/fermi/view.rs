@@ -34,6 +34,7 @@ impl Fermi {
             operations: operations.collect(),
             caches: caches.map(|(processor, cache)| cache_view(processor, cache, &names)).collect(),
             locked: locked.collect(),
+            ..MemoryView::default()
         }
     }
 

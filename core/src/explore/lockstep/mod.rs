@@ -1,0 +1,11 @@
+//! Every state of the mutex mechanism ([`crate::memory::lockstep`]), once: a loop like [`super::promotion`], breadth first, with states of
+//! a fixed size.
+//!
+//! [`Grain::Every`] leaves nothing out. [`Grain::Needed`] leaves out what changes no outcome (D-lsc-reduced), and has no circles, so that
+//! every state from which no end is reached has one below it in which nobody can go on.
+
+mod fair;
+mod reduce;
+mod search;
+
+pub use search::{Found, Grain, Options, Search, Space};
