@@ -12,7 +12,7 @@ use warpstep::launch::bench::{Case as Kernel, KERNELS, program};
 use warpstep::launch::build;
 use warpstep::machine::walk::{Grain, State};
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
-use warpstep::memory::mutexed::Mechanism;
+use warpstep::memory::mutexed::mechanism::Mechanism;
 use warpstep::program::env::ProgEnv;
 
 /// Words of the memory whose address is the kernel's parameter: eight lines.
