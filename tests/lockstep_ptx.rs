@@ -2,6 +2,8 @@
 //! under it, found by searches that agree and by seeds, beside flat memory that lanes access one by one; the results of real
 //! kernels; and what its counters count, by hand.
 
+mod mechanism;
+
 use crate::reference::Reference;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -303,7 +305,8 @@ fn a_mutex_is_asked_for_each_line() {
 /// is pending any more.
 #[test]
 fn a_mutex_that_is_held_is_a_hit() {
-    let body = "st.global.u32 [%m], 1;\nst.global.u32 [%m+4], 1;\nld.global.u32 %a, [%m+64];\nld.global.u32 %a, [%m+8];";
+    let body =
+        "st.global.u32 [%m], 1;\nst.global.u32 [%m+4], 1;\nld.global.u32 %a, [%m+64];\nld.global.u32 %a, [%m+8];";
     let counters = Case::new(body, 1, 32, &[]).counted(Mechanism::default());
     assert_eq!((counters.mutex_requests, counters.mutex_hits, counters.mutex_releases), (2, 1, 2));
     assert_eq!((counters.stores, counters.loads), (2, 2));

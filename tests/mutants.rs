@@ -159,14 +159,6 @@ mod caches;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
 mod host_mutants;
-#[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
-mod programs;
-mod programs_world;
-#[expect(dead_code, reason = "its tests are run without a mutant")]
-mod races_agree;
-#[expect(dead_code, reason = "searches are compared without a mutant")]
-#[path = "shared/reference.rs"]
-mod reference;
 #[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
 #[path = "lockstep_mechanism/model.rs"]
 mod lockstep_model;
@@ -176,6 +168,14 @@ mod lockstep_ptx;
 #[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
 #[path = "lockstep_mechanism/shapes.rs"]
 mod lockstep_shapes;
+#[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
+mod programs;
+mod programs_world;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod races_agree;
+#[expect(dead_code, reason = "searches are compared without a mutant")]
+#[path = "shared/reference.rs"]
+mod reference;
 mod rsp_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;

@@ -9,13 +9,8 @@ pub(super) const HASHES: usize = 5;
 
 /// Odd numbers by which a line is multiplied, one for each hash function: the paper names none of its functions, and the upper bits of
 /// such a product depend on all bits of the line (D-lsc-ptx-hash). Fractional parts of the golden ratio and of the roots of 2, 3, 5 and 7.
-const FACTORS: [u64; HASHES] = [
-    0x9e37_79b9_7f4a_7c15,
-    0x6a09_e667_f3bc_c909,
-    0xbb67_ae85_84ca_a73b,
-    0x3c6e_f372_fe94_f82b,
-    0xa54f_f53a_5f1d_36f1,
-];
+const FACTORS: [u64; HASHES] =
+    [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1];
 
 /// The bit of a line in a sharing vector.
 const fn bit(line: u64, hash: usize) -> u64 {

@@ -43,7 +43,8 @@ impl<C: Control, M: Environment> Device<C, M> {
                     {
                         let (names, params) = (&context.memory.arena().names(), loaded.params.as_slice());
                         let (shape, dynamic_shared) = (loaded.shape(), loaded.dynamic_bytes);
-                        let (tokens, later, variables) = (!C::JOINS, context.memory.waits_for_others(), &loaded.variables[..]);
+                        let (tokens, later, variables) =
+                            (!C::JOINS, context.memory.waits_for_others(), &loaded.variables[..]);
                         let launch =
                             Event::Launch { tokens, program, shape, names, params, dynamic_shared, variables, later };
                         cx.sink.event(Who { launch: id.0, ..Who::default() }, launch)?;

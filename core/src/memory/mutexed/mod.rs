@@ -251,7 +251,13 @@ impl Mutexed {
     }
 
     /// Tells of a step that was made.
-    fn tell_step<S: Sink>(&self, wavefront: &Wavefront, made: Option<&Instruction>, doing: Doing, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+    fn tell_step<S: Sink>(
+        &self,
+        wavefront: &Wavefront,
+        made: Option<&Instruction>,
+        doing: Doing,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Stop> {
         let Some(instruction) = made else { return Ok(()) };
         let look = || {
             let (lanes, end) = match doing {

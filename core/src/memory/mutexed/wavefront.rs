@@ -1,7 +1,7 @@
 //! What a warp has in flight: the instruction that it waits for, stores behind it, and its mutexes.
 
-use crate::base::mutant::{Mutant, on};
 use crate::base::LaneMask;
+use crate::base::mutant::{Mutant, on};
 use crate::memory::lockstep::{Entry, Gmm, Hash, ManyStatuses, Pool, Slots, Status, Statuses, Wanted};
 use crate::memory::{Held, Issuer};
 use crate::program::instr::{MemOp, WarpRequest};
