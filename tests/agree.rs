@@ -102,6 +102,7 @@ impl Agree {
             MemoryModel::Flat => "flat",
             MemoryModel::Split => "split",
             MemoryModel::Fermi(..) => "caches",
+            other => other.words().0,
         };
         let Compared { tests, whole, large } = &compared;
         eprintln!("{control:?}, {memory}, {placement:?}: {tests} tests, {whole} by all schedules");

@@ -16,6 +16,7 @@ mod programs_world;
 mod progress;
 mod races;
 mod rsp_machine;
+mod rsp_ptx;
 mod schedules;
 mod schedules_world;
 mod scripts;

@@ -55,6 +55,7 @@ fn compared(tests: impl IntoIterator<Item = (PathBuf, String)>) -> (usize, usize
             Arch::Ptx => ["ptx-v6.0", "ptx-v7.5"],
             Arch::Vulkan => ["vulkan", "vulkan-nochains"],
             Arch::OpenCl => ["rsp", "rsp-strict"],
+            Arch::Lockstep => ["lsc", "slsc"],
         };
         for name in names {
             let model = model(name);

@@ -72,15 +72,19 @@ const OF_VULKAN: &[&str] = &[
     "ssw",
 ];
 
+/// Those that only wavefronts have.
+const OF_WAVEFRONTS: &[&str] = &["wpo", "si"];
+
 /// What tests a model is for, by the names that it uses.
 fn language(model: &Model) -> Option<Arch> {
     if model.fused {
         return Some(Arch::OpenCl);
     }
     let uses = |names: &[&str]| model.sets.iter().chain(&model.relations).any(|name| names.contains(&&**name));
-    match (uses(OF_PTX), uses(OF_VULKAN)) {
-        (true, false) => Some(Arch::Ptx),
-        (false, true) => Some(Arch::Vulkan),
+    match (uses(OF_PTX), uses(OF_VULKAN), uses(OF_WAVEFRONTS)) {
+        (true, false, false) => Some(Arch::Ptx),
+        (false, true, false) => Some(Arch::Vulkan),
+        (false, false, true) => Some(Arch::Lockstep),
         _ => None,
     }
 }
@@ -88,6 +92,8 @@ fn language(model: &Model) -> Option<Arch> {
 /// Why no model fits a test: the language of one that does not, and of the test.
 pub(super) const fn unfit(model: Option<Arch>, test: Arch) -> &'static str {
     match (test, model) {
+        (Arch::Lockstep, _) => "the model is not for wavefronts: sc, lsc and slsc are",
+        (_, Some(Arch::Lockstep)) => "the model is for wavefronts, whose tests begin with `LSC`: sc is for others, too",
         (Arch::Ptx, Some(Arch::OpenCl)) => {
             "the model is for OpenCL and the test for PTX: ptx-v6.0 and ptx-v7.5 are for PTX"
         }
@@ -108,7 +114,11 @@ pub(super) const fn unfit(model: Option<Arch>, test: Arch) -> &'static str {
 /// The models of these names or paths; none are the usual ones.
 pub(super) fn load(names: &[String], sources: &mut SourceMap) -> Result<Vec<Loaded>, NoModel> {
     if names.is_empty() {
-        return ["ptx-v7.5", "vulkan", "rsp"].iter().map(|name| one(name, sources)).collect();
+        let usual = ["ptx-v7.5", "vulkan", "rsp", "sc", "lsc", "slsc"];
+        let mut all: Vec<Loaded> = usual.iter().map(|name| one(name, sources)).collect::<Result<_, _>>()?;
+        // SC is for all tests; unless it is named only wavefronts are asked about it, where it is one of three.
+        all.iter_mut().filter(|loaded| loaded.name == "sc").for_each(|sc| sc.arch = Some(Arch::Lockstep));
+        return Ok(all);
     }
     names.iter().map(|name| one(name, sources)).collect()
 }

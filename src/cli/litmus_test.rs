@@ -8,6 +8,7 @@ use crate::axiom::{Limits, Model, Searched};
 use crate::base::{Source, SourceMap};
 use crate::explore::Progress;
 use crate::launch::{ProblemKind, open};
+use crate::litmus::lockstep::Column;
 use crate::litmus::tree::{Arch, Litmus, TermKind};
 use crate::litmus::{Decided, Property, accept, decide_until, liveness_until, needed, outcomes, parse};
 use crate::machine::Bounds;
@@ -222,7 +223,10 @@ impl Ask<'_> {
 /// A place as a condition names it.
 pub(super) fn place_name(place: &TermKind) -> String {
     match place {
-        TermKind::Register { thread, name } => format!("{thread}:{name}"),
+        TermKind::Register { thread, name } => match Column::of(*thread) {
+            Some(column) => format!("{column}:{name}"),
+            None => format!("{thread}:{name}"),
+        },
         TermKind::Location { name, .. } => name.clone(),
         TermKind::Number(n) => n.to_string(),
     }

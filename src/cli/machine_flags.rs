@@ -1,4 +1,4 @@
-//! Machines besides the usual one, and how programs are compiled for them.
+//! Machines besides the usual one.
 
 use clap::ValueEnum;
 
@@ -6,11 +6,4 @@ use clap::ValueEnum;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Machine {
     Rsp,
-}
-
-/// The columns of table 3 of the paper.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum SchemeName {
-    Original,
-    Proposed,
 }

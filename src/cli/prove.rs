@@ -3,7 +3,7 @@
 use super::bounds::{sooner, usual_memory};
 use super::flags::{size, time};
 use super::form::Form;
-use super::machine_flags::{Machine, SchemeName};
+use super::machine_flags::Machine;
 use super::report_flags::{ReportFlags, stopped};
 use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;
@@ -36,6 +36,7 @@ Examples:
   warpstep prove DIR --lanes split          an instruction's lanes one by one
   warpstep prove DIR --its-split --warp-size 4      what no __syncwarp can do
   warpstep prove DIR --memory fermi --device tiny      memory with caches
+  warpstep prove DIR --memory rsp --control thread      remote-scope promotion
   warpstep prove DIR --for 5m --checkpoint FILE      goes on where it stopped
   warpstep prove T.litmus --blocks --progress obe --strong
   warpstep prove MP.litmus --all            every outcome, and the condition
@@ -124,10 +125,6 @@ pub(super) struct Prove {
     /// Of a program with remote-scope promotion: the hardware that runs it.
     #[arg(long, value_enum, value_name = "MACHINE")]
     pub(super) machine: Option<Machine>,
-
-    /// With --machine: how the program is compiled for it, as was published first or as was proposed then.
-    #[arg(long, value_enum, value_name = "SCHEME", default_value = "proposed", requires = "machine")]
-    pub(super) scheme: SchemeName,
 
     /// Write the schedule of the first defect here, not to NAME.prove.schedule.
     #[arg(long, value_name = "FILE")]

@@ -1,7 +1,6 @@
 //! `warpstep prove --machine rsp`: a program with remote-scope promotion on the hardware that it was designed for.
 
 use super::form::Form;
-use super::machine_flags::SchemeName;
 use super::output;
 use super::prove::Prove;
 use crate::base::{FileId, SourceMap};
@@ -31,10 +30,7 @@ impl Prove {
         (file, sources): (FileId, &SourceMap),
     ) -> Result<u8, u8> {
         let format = self.report.format;
-        let scheme = match self.scheme {
-            SchemeName::Original => Scheme::original(),
-            SchemeName::Proposed => Scheme::proposed(),
-        };
+        let scheme = Scheme::of(self.common.scheme());
         let compiled = compile(test, &scheme)
             .map_err(|refused| output::diagnostics(std::iter::once(told::refused(&refused, file)), sources, format))?;
         let grain = if self.reduces() { Grain::Needed } else { Grain::Every };

@@ -7,6 +7,7 @@ use crate::check::{Benign, Check, Observers, RacesOptions};
 use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
+use crate::memory::rsp::SchemeName;
 use crate::program::env::ProgEnv;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -29,10 +30,16 @@ pub(super) struct Common {
     #[arg(long)]
     its_split: bool,
 
-    /// The memory: at once (flat), by the report's caches and memory programs (fermi), or by the mutex mechanism of lockstep
-    /// sequential consistency (lsc-mutex).
+    /// The memory: at once (flat), by the report's caches and memory programs (fermi), with remote-scope promotion (rsp: each
+    /// block has an L1 cache, and `.pragma "warpstep remote";` marks the next access as remote), lockstep sequential consistency
+    /// (lsc), strictly so, an instruction's accesses at one time (slsc), or by the mutex mechanism made for it (lsc-mutex).
     #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
+
+    /// With --memory rsp, and with --machine rsp: how accesses are compiled for it, as was published first or as was proposed
+    /// then, which is the default.
+    #[arg(long, value_parser = one_of(&SCHEMES), value_name = "SCHEME")]
+    scheme: Option<SchemeName>,
 
     /// Whether the lanes of an instruction access flat memory together, or one by one in any order, interleaved with
     /// other warps, vectors element by element.
@@ -109,6 +116,11 @@ pub(super) const CONTROLS: [Choice<ControlModel>; 3] = [
     (ControlModel::Crs, "crs", "A token stack per warp: lanes meet again at post-dominators"),
     (ControlModel::Its, "its", "A program counter per lane: independent thread scheduling"),
     (ControlModel::Thread, "thread", "Every thread on its own"),
+];
+
+const SCHEMES: [Choice<SchemeName>; 2] = [
+    (SchemeName::Original, "original", "As was published first: wrong, and can wait for ever"),
+    (SchemeName::Proposed, "proposed", "As was proposed then, and proved right"),
 ];
 
 /// Whether they access memory one by one.
@@ -189,9 +201,17 @@ impl Common {
             memory: MemoryModel::preset(&self.memory).unwrap_or_default(),
             ..Config::default()
         };
+        if let Some(scheme) = self.scheme {
+            let MemoryModel::Rsp(own) = &mut config.memory else {
+                let why =
+                    "accesses are compiled by a scheme with --memory rsp; programs of their own with --machine rsp";
+                return unfit("--scheme", scheme.name().to_owned(), why);
+            };
+            *own = scheme;
+        }
         if let Some(split) = self.lanes {
             let Some(memory) = config.memory.clone().with_lanes_split(split) else {
-                let why = "lanes are split or whole with --memory flat; memory with caches has operations of its own";
+                let why = "lanes are split or whole with --memory flat; other memories say themselves what is atomic";
                 return unfit("--lanes", self.memory.clone(), why);
             };
             config.memory = memory;
@@ -332,7 +352,7 @@ impl Common {
     }
 
     /// The names of the flags that [`Common::chooses_models`] tells.
-    pub const MODELS: [&'static str; 4] = ["control", "its_split", "memory", "lanes"];
+    pub const MODELS: [&'static str; 5] = ["control", "its_split", "memory", "scheme", "lanes"];
 
     /// A flag that chooses among the models, if one is given.
     pub fn chooses_models(&self) -> Option<&'static str> {
@@ -350,11 +370,17 @@ impl Common {
         let models = controls.into_iter().flat_map(|control| memories.iter().map(move |memory| (control, *memory)));
         let with = |(control, (memory, lanes)): (ControlModel, (&str, Option<bool>))| Self {
             memory: memory.to_owned(),
+            scheme: None,
             lanes,
             memory_programs: self.memory_programs.clone().filter(|_| memory == "fermi"),
             ..self.under(control)
         };
         models.map(with).collect()
+    }
+
+    /// How accesses are compiled for the hardware of remote-scope promotion.
+    pub fn scheme(&self) -> SchemeName {
+        self.scheme.unwrap_or(SchemeName::Proposed)
     }
 
     /// Whether memory makes steps of its own.
@@ -366,8 +392,9 @@ impl Common {
     fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let checks = self.checked();
         let heap_size = Some(self.heap_size).filter(|bytes| *bytes != HeapConfig::default().bytes);
-        let own: [(&'static str, Option<String>); 9] = [
+        let own: [(&'static str, Option<String>); 10] = [
             ("--memory", Some(self.memory.clone()).filter(|memory| memory != "flat")),
+            ("--scheme", self.scheme.map(|scheme| scheme.name().to_owned())),
             ("--lanes", self.lanes.map(|split| word(&LANES, split))),
             ("--device", self.device.clone()),
             ("--memory-programs", self.memory_programs.as_ref().map(|path| path.display().to_string())),

@@ -30,6 +30,7 @@ use super::words::counted;
 use crate::axiom::cat::{CatError, CatErrorKind};
 use crate::base::SourceMap;
 use crate::explore::space::Progress;
+use crate::litmus::lockstep::Column;
 use crate::litmus::table::TableError;
 use crate::litmus::tree::TermKind;
 use crate::litmus::{LitmusError, LitmusErrorKind as K, Outcomes, Truth};
@@ -45,9 +46,11 @@ pub fn diagnostic(error: &LitmusError, sources: &SourceMap) -> Diagnostic {
     let here: String = error.span.of(text).chars().take(40).flat_map(char::escape_debug).collect();
     let diagnostic = Diagnostic::from(error.kind.wording(&here)).at(error.file, error.span);
     match error.kind {
-        K::ThreadTwice(first) | K::Twice(first) | K::LabelTwice(first) => {
+        K::ThreadTwice(first) | K::Twice(first) | K::LabelTwice(first) | K::ColumnTwice(first) => {
             diagnostic.also(error.file, first, "the first one")
         }
+        K::OtherInstruction(first) => diagnostic.also(error.file, first, "this one"),
+        K::EndLanes(block) | K::Masked(block) => diagnostic.also(error.file, block, "the block"),
         _ => diagnostic,
     }
 }
@@ -143,7 +146,10 @@ pub fn outcomes(all: &Outcomes<'_>, complete: bool) -> String {
     for (outcome, times, satisfies) in all.iter() {
         let _ = write!(out, "{times:<width$} {}>", if satisfies { '*' } else { ':' });
         let shown = all.observed().places().zip(&outcome.0).map(|(place, value)| match place {
-            TermKind::Register { thread, name } => format!("{thread}:{name}={value};"),
+            TermKind::Register { thread, name } => match Column::of(*thread) {
+                Some(column) => format!("{column}:{name}={value};"),
+                None => format!("{thread}:{name}={value};"),
+            },
             TermKind::Location { name, .. } => format!("{name}={value};"),
             TermKind::Number(n) => format!("{n};"),
         });

@@ -4,7 +4,8 @@
 use super::launches::Launches;
 use super::words::{counted, lanes, listed, place_in, word};
 use crate::verdict::{
-    CacheView, Event, Inside, LaneBytes, LineView, MemoryStep, MemoryView, OperationView, Region, Rule, StepEnd, Who,
+    CacheView, Event, Inside, LaneBytes, LineView, MemoryStep, MemoryView, OperationView, Region, Rule, StepEnd,
+    WhichCache, Who,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,14 +44,16 @@ impl Launches {
                 };
                 format!("{}, SM {processor}{lines}: {}", self.operation(operation).text(2), word(end))
             }
-            MemoryStep::Silent { rule, processor, line, written } => {
+            MemoryStep::Silent { rule, cache, line, written } => {
                 let line = line.map(|(region, base)| format!("the line at {}", self.line(region, base)));
                 let line = line.unwrap_or_else(|| "all global lines".to_owned());
-                let (cache, written) = (Level::of(*processor).name(), ranges(*written));
+                let (cache, written) = (Level::of(*cache).name(), ranges(*written));
                 let what = match rule {
                     Rule::MWbL1 => format!("bytes {written} of {line} are written back from {cache} to L2"),
                     Rule::MWbL2 => format!("bytes {written} of {line} are written back from {cache} to memory"),
                     Rule::MFlush => format!("{line} that nobody pins leave {cache}"),
+                    Rule::RspEnvFlushL1 => format!("bytes {written} of {line} are flushed from {cache}"),
+                    Rule::RspEnvFetchL1 => format!("bytes {written} of {line} are fetched into {cache}"),
                     _ => format!("{line} leaves {cache}"),
                 };
                 format!("{}: {what}", rule.id())
@@ -67,9 +70,9 @@ impl Launches {
                 data["end"] = json!(end);
                 data
             }
-            MemoryStep::Silent { rule, processor, line, written } => {
+            MemoryStep::Silent { rule, cache, line, written } => {
                 let line = line.map(|(region, base)| self.line(region, base));
-                json!({ "rule": rule, "cache": Level::of(*processor), "line": line, "written": ranges(*written) })
+                json!({ "rule": rule, "cache": Level::of(*cache), "line": line, "written": ranges(*written) })
             }
         };
         data["step"] = self.steps.into();
@@ -120,7 +123,7 @@ impl Launches {
         };
         let cache = |c: &CacheView| {
             let [sets, ways, line_bytes] = c.shape;
-            Cache { cache: Level::of(c.processor), sets, ways, line_bytes, lines: c.lines.iter().map(line).collect() }
+            Cache { cache: Level::of(c.cache), sets, ways, line_bytes, lines: c.lines.iter().map(line).collect() }
         };
         let locked = |&(processor, banks): &(u32, u64)| Locked { processor, banks: ranges(banks.into()) };
         let owned = |(who, entry): &(Who, u32)| Owned { warp: warp_of(*who), entry: *entry };
@@ -269,22 +272,32 @@ struct Cache {
     lines: Vec<Line>,
 }
 
-/// Which cache: the L2, or the L1 of a multiprocessor.
+/// Which cache: the L2, or the L1 of a multiprocessor or of a block.
 #[derive(Clone, Serialize, JsonSchema)]
 struct Level {
     #[schemars(extend("enum" = [1, 2]))]
     level: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     processor: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<u64>,
 }
 
 impl Level {
-    fn of(processor: Option<u32>) -> Self {
-        Self { level: if processor.is_some() { 1 } else { 2 }, processor }
+    const fn of(cache: WhichCache) -> Self {
+        match cache {
+            WhichCache::L2 => Self { level: 2, processor: None, block: None },
+            WhichCache::Processor(sm) => Self { level: 1, processor: Some(sm), block: None },
+            WhichCache::Block(block) => Self { level: 1, processor: None, block: Some(block) },
+        }
     }
 
     fn name(&self) -> String {
-        self.processor.map_or_else(|| "L2".to_owned(), |sm| format!("the L1 of SM {sm}"))
+        match (self.processor, self.block) {
+            (Some(sm), _) => format!("the L1 of SM {sm}"),
+            (_, Some(block)) => format!("the L1 of block {block}"),
+            _ => "L2".to_owned(),
+        }
     }
 }
 

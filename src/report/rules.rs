@@ -5,7 +5,7 @@
 
 use super::launches::Launches;
 use crate::check::rules_of;
-use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, Who};
+use crate::verdict::{Event, MemoryStep, Message, Region, Rule, Sink, Step, Stop, WhichCache, Who};
 
 /// Writes a run's rules.
 pub struct RuleTrace {
@@ -45,8 +45,12 @@ impl RuleTrace {
 }
 
 /// Which line of which cache a silent rule acts on.
-fn cache(processor: Option<u32>, line: Option<(Region, u64)>) -> String {
-    let level = processor.map_or_else(|| "L2".to_owned(), |sm| format!("multiprocessor {sm}, L1"));
+fn cache(cache: WhichCache, line: Option<(Region, u64)>) -> String {
+    let level = match cache {
+        WhichCache::L2 => "L2".to_owned(),
+        WhichCache::Processor(sm) => format!("multiprocessor {sm}, L1"),
+        WhichCache::Block(block) => format!("block {block}, L1"),
+    };
     let region = |region| match region {
         Region::Local(Who { launch, block, warp }) => format!("local of grid {launch} block {block} warp {warp},"),
         Region::Const => "const".to_owned(),
@@ -89,8 +93,8 @@ impl Sink for RuleTrace {
             Event::Fired(Rule::MEvictL1 | Rule::MEvictL2 | Rule::MWbL1 | Rule::MWbL2 | Rule::MFlush) => {}
             Event::Fired(rule) => self.rule(who, rule),
             Event::MemoryStep(step) => {
-                if let MemoryStep::Silent { rule, processor, line, .. } = step.look() {
-                    (self.write)(&format!("{:<20} {}", rule.id(), cache(processor, line)));
+                if let MemoryStep::Silent { rule, cache: which, line, .. } = step.look() {
+                    (self.write)(&format!("{:<20} {}", rule.id(), cache(which, line)));
                 }
             }
             Event::Message(m) => (self.write)(&format!("-- {}", message(m))),

@@ -87,6 +87,9 @@ pub struct Event {
     pub ctrl: Sources,
     /// The instruction that it is of: an index that the program understands.
     pub origin: u32,
+    /// Where threads execute instructions in lockstep, so that several events are of one: which one, counted as they are executed.
+    /// Events of one instruction are in no program order.
+    pub instruction: Option<u32>,
 }
 
 impl Event {
@@ -107,6 +110,7 @@ impl Event {
             data,
             ctrl,
             origin: 0,
+            instruction: None,
         }
     }
 

@@ -9,6 +9,12 @@ use super::words;
 words! {
     /// A deliberate error, by the name that `--mutant` takes.
     pub enum Mutant {
+        /// Of stores of one instruction to the same bytes the last one takes all of them (D-lsc-bytes).
+        LscWholeStores = "lsc-whole-stores",
+        /// Under SLSC the lanes of an instruction access memory one by one.
+        SlscApart = "slsc-apart",
+        /// Axioms of wavefronts have the program order of each lane only.
+        LanesUnordered = "lanes-unordered",
         /// `discard` clears the whole line, not the operation's bytes (D-line).
         LineWideDiscard = "line-wide-discard",
         /// `reserve` does not pin the line.
@@ -248,6 +254,16 @@ words! {
         LscPtxSharedAtOnce = "lsc-ptx-shared-at-once",
         /// A barrier does not wait for stores (`lsc.ptx.wait`).
         LscPtxBarrierAtOnce = "lsc-ptx-barrier-at-once",
+        /// Nobody fetches what nobody asks for (D-rsp-ptx-environment).
+        RspPtxNeverFetchesEarly = "rsp-ptx-never-fetches-early",
+        /// What is valid is not fetched again (D-rsp-ptx-environment).
+        RspPtxKeepsOldValues = "rsp-ptx-keeps-old-values",
+        /// A block ends while its cache is dirty (D-rsp-ptx-end).
+        RspPtxEndsDirty = "rsp-ptx-ends-dirty",
+        /// The mark of remote accesses is not looked at (D-rsp-ptx-remote).
+        RspPtxRemoteIgnored = "rsp-ptx-remote-ignored",
+        /// A fence of a wider scope than the block does nothing (D-rsp-ptx-fence).
+        RspPtxFenceIgnored = "rsp-ptx-fence-ignored",
     }
 }
 

@@ -71,6 +71,7 @@ pub(super) fn action(op: MemOp, space: Space, width: u8, addr: u16, offset: i64,
         cache: CacheOp::Default,
         order: Order::Weak,
         scope: Scope::Lane,
+        remote: false,
     }
 }
 

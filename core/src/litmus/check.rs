@@ -4,7 +4,8 @@
 //! a location, unless it is no declared one and the thread has a register of that name, which then holds an address.
 
 use super::error::LitmusErrorKind as K;
-use super::tree::{Arch, DeclKind, Initial, Litmus, StmtKind, Term, TermKind, Thread};
+use super::lockstep::{Op, Program};
+use super::tree::{Arch, DeclKind, Ident, Initial, Litmus, StmtKind, Term, TermKind, Thread, Value};
 use crate::base::Span;
 use indexmap::{IndexMap, IndexSet};
 
@@ -49,6 +50,15 @@ impl<'a> Names<'a> {
                 }
             }
         }
+        let Some(program) = &litmus.lockstep else { return names };
+        for (k, registers) in names.registers.iter_mut().enumerate() {
+            for op in program.cells(k).map(|cell| &cell.kind) {
+                registers.extend(op.target().map(|ident| ident.name.as_str()));
+                registers.extend(named(op).map(|ident| ident.name.as_str()));
+            }
+        }
+        let spots = program.rows.iter().flatten().flatten().filter_map(|cell| cell.kind.spot());
+        names.locations.extend(spots.map(|spot| spot.location.name.as_str()));
         names
     }
 
@@ -62,9 +72,13 @@ impl<'a> Names<'a> {
 pub(super) fn check(litmus: &Litmus, errors: &mut Errors) {
     let names = Names::of(litmus);
     for (k, thread) in litmus.threads.iter().enumerate() {
-        if let Some(first) = litmus.threads.iter().take(k).find(|t| t.number == thread.number) {
+        let twice = || litmus.threads.iter().take(k).find(|t| t.number == thread.number);
+        if let Some(first) = twice().filter(|_| litmus.lockstep.is_none()) {
             errors.push((K::ThreadTwice(first.span), thread.span));
         }
+    }
+    if let Some(program) = &litmus.lockstep {
+        lockstep(program, &names, errors);
     }
     initial(litmus, &names, errors);
     for pair in &litmus.ssw {
@@ -78,6 +92,24 @@ pub(super) fn check(litmus: &Litmus, errors: &mut Errors) {
     for each in litmus.terms() {
         term(each, litmus, &names, errors);
     }
+}
+
+/// The registers that an instruction of a wavefront reads.
+fn named(op: &Op) -> impl Iterator<Item = &Ident> {
+    op.values().filter_map(|value| match value {
+        Value::Register(ident) => Some(ident),
+        Value::Number(..) => None,
+    })
+}
+
+/// Of wavefronts: registers have no names of locations, and what else has to fit together.
+fn lockstep(program: &Program, names: &Names<'_>, errors: &mut Errors) {
+    for op in program.rows.iter().flatten().flatten().map(|cell| &cell.kind) {
+        let location = |ident: &&Ident| names.locations.contains(ident.name.as_str());
+        errors.extend(op.target().filter(location).map(|to| (K::RegisterIsLocation, to.span)));
+        errors.extend(named(op).filter(location).map(|ident| (K::LocationAsValue(Arch::Lockstep), ident.span)));
+    }
+    super::lockstep::check(program, errors);
 }
 
 fn no_thread(litmus: &Litmus, number: u32) -> K {

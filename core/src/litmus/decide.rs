@@ -1,7 +1,7 @@
 //! What a model says of a litmus test.
 
+use super::asked::Asked;
 use super::decided::{Decided, Property};
-use super::events::Threads;
 use super::outcome::{Observed, Outcome, Outcomes, Truth};
 use super::tree::{Cond, Litmus};
 use crate::axiom::{Axiom, Evaluation, Execution, Limits, Model, Question, Role, Searched, Way, search_by};
@@ -26,7 +26,7 @@ pub fn decide_until(
     up: &dyn Fn() -> bool,
 ) -> Decided {
     let stopped = Cell::new(false);
-    let threads = Threads::of(litmus);
+    let threads = Asked::of(litmus, model);
     let observed = Observed::of(litmus);
     let truth = litmus.condition.as_ref().map_or(Truth::None, Truth::of);
     let cond = litmus.condition.as_ref().map(|c| &c.cond);
@@ -36,7 +36,7 @@ pub fn decide_until(
             stopped.set(true);
             return Some(false);
         }
-        let values: Vec<Option<i64>> = threads.observe(registers, finals).collect();
+        let values = threads.observe(registers, finals);
         let known = |cond: &Cond| cond.known(&observed, &values);
         let kept = litmus.filter.as_ref().map_or(Some(true), known);
         let asked = match cond {
@@ -47,9 +47,9 @@ pub fn decide_until(
     };
     let conds: Vec<&Cond> = litmus.filter.iter().chain(cond.filter(|_| !flagged)).collect();
     let symmetries = blind(litmus, &threads, &conds);
-    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &symmetries, flagged };
+    let question = Question { finals: threads.finals(), wanted: &wanted, symmetries: &symmetries, flagged };
     let mut witness = None;
-    let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
+    let mut searched = search_by(way, threads.program(), model, &question, limits, &mut |execution| {
         witness = Some(execution.clone());
         ControlFlow::Break(())
     });
@@ -59,7 +59,7 @@ pub fn decide_until(
 }
 
 /// The ways in which threads may change places so that conditions say the same.
-fn blind(litmus: &Litmus, threads: &Threads, conds: &[&Cond]) -> Vec<Vec<usize>> {
+fn blind(litmus: &Litmus, threads: &Asked, conds: &[&Cond]) -> Vec<Vec<usize>> {
     let mut all = threads.symmetries();
     all.retain(|symmetry| {
         let to = |number: u32| litmus.thread(number).map_or(number, |at| litmus.threads[symmetry[at]].number);
@@ -77,7 +77,7 @@ pub fn outcomes<'a>(
     limits: Limits,
     up: &dyn Fn() -> bool,
 ) -> (Outcomes<'a>, Searched) {
-    let threads = Threads::of(litmus);
+    let threads = Asked::of(litmus, model);
     let observed = Observed::of(litmus);
     let (stopped, seen) = (Cell::new(false), RefCell::new(BTreeSet::new()));
     let wanted = |registers: &[&[Option<u64>]], finals: &[Option<u64>]| {
@@ -85,14 +85,14 @@ pub fn outcomes<'a>(
             stopped.set(true);
             return Some(false);
         }
-        let values: Vec<Option<i64>> = threads.observe(registers, finals).collect();
+        let values = threads.observe(registers, finals);
         let kept = litmus.filter.as_ref().map_or(Some(true), |filter| filter.known(&observed, &values));
         let new = values.into_iter().collect::<Option<Vec<_>>>().map(|all| !seen.borrow().contains(&Outcome(all)));
         both(kept, new)
     };
-    let question = Question { finals: &threads.finals, wanted: &wanted, symmetries: &[], flagged: false };
+    let question = Question { finals: threads.finals(), wanted: &wanted, symmetries: &[], flagged: false };
     let mut all = Outcomes::new(litmus);
-    let mut searched = search_by(way, &threads, model, &question, limits, &mut |execution| {
+    let mut searched = search_by(way, threads.program(), model, &question, limits, &mut |execution| {
         let outcome = outcome(&threads, execution);
         if seen.borrow_mut().insert(outcome.clone()) {
             all.count(outcome, 1);
@@ -104,12 +104,12 @@ pub fn outcomes<'a>(
 }
 
 /// What an execution comes to.
-fn outcome(threads: &Threads, execution: &Execution) -> Outcome {
+fn outcome(threads: &Asked, execution: &Execution) -> Outcome {
     let registers: Vec<Vec<Option<u64>>> =
         execution.registers.iter().map(|all| all.iter().copied().map(Some).collect()).collect();
     let registers: Vec<&[Option<u64>]> = registers.iter().map(Vec::as_slice).collect();
     let finals: Vec<Option<u64>> = execution.finals.iter().map(|(_, value)| Some(*value)).collect();
-    Outcome(threads.observe(&registers, &finals).map(Option::unwrap_or_default).collect())
+    Outcome(threads.observe(&registers, &finals).into_iter().map(Option::unwrap_or_default).collect())
 }
 
 /// Whether an execution shows what it was given for, by the plainest reading of the model: an error of ours, if it does not.
@@ -127,7 +127,7 @@ pub fn accept(litmus: &Litmus, model: &Model, property: Property, execution: &Ex
     if property == Property::Liveness {
         return Ok(());
     }
-    let (observed, outcome) = (Observed::of(litmus), outcome(&Threads::of(litmus), execution));
+    let (observed, outcome) = (Observed::of(litmus), outcome(&Asked::of(litmus, model), execution));
     let holds = |cond: &Cond| cond.holds(&observed, &outcome);
     let right = litmus.filter.as_ref().is_none_or(holds)
         && match &litmus.condition {

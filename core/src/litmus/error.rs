@@ -2,7 +2,7 @@
 
 use super::names::{counterpart, instructions};
 use super::rsp::{self, functions};
-use super::tree::{Arch, Atom, Proxy};
+use super::tree::{Arch, Atom, Proxy, thread_name};
 use crate::base::{END, FileId, Span, Wording, among, complaints, counted, either, phrases, plain, suggest};
 
 /// The most complaints that are kept for one file.
@@ -32,11 +32,11 @@ complaints! {
         /// The text is empty.
         Empty =>
             "not-litmus" ("the file is empty") ("a litmus test is expected")
-            ("a litmus test begins with `PTX` or `VULKAN` and its name");
+            ("a litmus test begins with `PTX`, `VULKAN` or `LSC` and its name");
         /// The text begins with no language's word; the word that it begins with.
         NotLitmus(word: String) =>
-            "not-litmus" ("this is no litmus test for PTX, Vulkan or OpenCL: it begins with `{word}`") ("here")
-            ("a litmus test begins with `PTX`, `VULKAN`, `OpenCL` or `RSP` and its name; other languages are not read");
+            "not-litmus" ("this is no litmus test for PTX, Vulkan, OpenCL or wavefronts: it begins with `{word}`") ("here")
+            ("a litmus test begins with `PTX`, `VULKAN`, `OpenCL`, `RSP` or `LSC` and its name; other languages are not read");
         /// No name follows the language.
         NoName(arch: Arch) =>
             "no-name" ("the test has no name") ("nothing follows on this line") ("write `{} name`", arch.name());
@@ -85,6 +85,7 @@ complaints! {
                 Arch::Ptx => ("cta and gpu", "cta 0,gpu 0"),
                 Arch::Vulkan => ("subgroup, workgroup and queue family", "sg 0,wg 0,qf 0"),
                 Arch::OpenCl => ("device and work-group", "device 0,work_group 0"),
+                Arch::Lockstep => ("wavefront and lane", "W0.0"),
             };
             let thread = here.split('@').next().unwrap_or(here).trim();
             let message = format!("a thread of a test for {} is placed by {levels}", arch.text());
@@ -119,7 +120,7 @@ complaints! {
         NoScope(arch: Arch) => {
             let (which, others) = match arch {
                 Arch::Ptx => ("weak", "`relaxed`, `acquire` and `release` take one, e.g. `relaxed"),
-                Arch::Vulkan | Arch::OpenCl => ("plain", "`av`, `vis` and `atom` take one, e.g. `atom"),
+                Arch::Vulkan | Arch::OpenCl | Arch::Lockstep => ("plain", "`av`, `vis` and `atom` take one, e.g. `atom"),
             };
             Wording::new("scope", format!("a {which} access takes no scope"), "a scope")
                 .hint(format!("leave it out; {others}.{here}`"))
@@ -146,6 +147,7 @@ complaints! {
                 Arch::Ptx => format!("load it first, e.g. `ld.weak r0, {here}`; `P0:r0=&{here}` begins with its address"),
                 Arch::Vulkan => format!("load it first, e.g. `ld.sc0 r0, {here}`; `P0:r0=&{here}` begins with its address"),
                 Arch::OpenCl => format!("load it, e.g. `*{here}`, or `load_na({here})` in lists"),
+                Arch::Lockstep => format!("load it first, e.g. `ld r0, {here}`"),
             });
         /// A register that is written but has the name of a location.
         RegisterIsLocation =>
@@ -157,8 +159,8 @@ complaints! {
             ("number the threads from P0 on, one for each column");
         /// There is no thread of this number; those that there are.
         NoThread { number: u32, known: Vec<u32> } =>
-            "no-thread" ("there is no thread P{number}") ("no such thread")
-            ("there is: {}", known.iter().map(|n| format!("P{n}")).collect::<Vec<_>>().join(", "));
+            "no-thread" ("there is no thread {}", thread_name(*number)) ("no such thread")
+            ("there is: {}", known.iter().map(|n| thread_name(*n)).collect::<Vec<_>>().join(", "));
         /// The name is declared already, at this place.
         Twice(first: Span) => "declared-twice" ("`{here}` is declared twice") ("again") ("remove one of them");
         /// There is no location of this name; those that there are.
@@ -168,7 +170,7 @@ complaints! {
         /// The thread has no register of this name; those that it has.
         NoRegister { thread: u32, known: Vec<String> } => {
             let name = here.rsplit(':').next().unwrap_or(here);
-            Wording::new("no-register", format!("thread P{thread} has no register `{name}`"), "no such register")
+            Wording::new("no-register", format!("thread {} has no register `{name}`", thread_name(*thread)), "no such register")
                 .hint(among(name, known, "it has none", plain))
         };
         /// Beyond the one element that a location has.
@@ -220,6 +222,33 @@ complaints! {
         Loop =>
             "loop" ("loops are not read") ("a loop")
             ("where it waits for a value, write `if` instead, as the paper does: other executions are of no interest");
+        /// OpenCL: a register has the name of a word of the language.
+        Reserved =>
+            "reserved-word" ("`{here}` is a word of the language, not a name") ("a register is named here")
+            ("give the register another name, e.g. `r0`");
+        /// Wavefronts: two columns are of one lane; the first one.
+        ColumnTwice(first: Span) =>
+            "thread-twice" ("two columns are `{here}`") ("again") ("name each lane once: `W0.0`, `W0.1`, `W1.0`");
+        /// Wavefronts: an access that goes beyond the bytes of its location.
+        Offset { offset: u32, bytes: u32 } =>
+            "offset" ("{} from byte {offset} on are not within a location", counted(u64::from(*bytes), "byte"))
+            ("beyond the location") ("a location has 8 bytes");
+        /// Wavefronts: a cell with another instruction than one before it, here.
+        OtherInstruction(first: Span) =>
+            "lockstep" ("the lanes of a wavefront do not execute the same instruction in this row") ("another instruction")
+            ("operation and size are the same in all lanes, operands may differ; leave the cells of masked lanes empty");
+        /// Wavefronts: an `end` of nothing.
+        NoBlock => "no-block" ("nothing ends here") ("no `if` or `while` is open") ("remove it");
+        /// Wavefronts: a block without `end`.
+        OpenBlock => "open-block" ("the block is not closed") ("begins here") ("add a row with `end` in the same lanes");
+        /// Wavefronts: an `end` whose lanes are not those of its block, which begins here.
+        EndLanes(block: Span) =>
+            "end-lanes" ("a block ends in other lanes than it begins in") ("these lanes")
+            ("`end` stands in each lane that has the `if` or `while`");
+        /// Wavefronts: an instruction of a lane that is not in the block around it, which begins here.
+        Masked(block: Span) =>
+            "masked" ("the lane is masked here, since the block has no cell in its column") ("the lane waits")
+            ("leave the cell empty, or let the lane have the `if` or `while`, too");
         /// Our gap: what the engines cannot express.
         Unsupported(gap: Gap) => { gap.wording() };
     }
@@ -305,6 +334,8 @@ phrases! {
         Proxy => ("`generic`, `constant`, `texture` or `surface`");
         /// A thread.
         Thread => ("a thread such as `P0`");
+        /// A lane or a CPU's thread.
+        Column => ("a lane such as `W0.1` or a thread such as `C0`");
         /// An instruction or a label.
         Instruction => ("an instruction or a label");
         /// A register.

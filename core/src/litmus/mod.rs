@@ -7,6 +7,7 @@
 //! [`Condition`]: tree::Condition
 
 mod agree;
+mod asked;
 mod blind;
 mod check;
 mod decide;
@@ -18,6 +19,7 @@ mod extract;
 pub mod kernel;
 mod lasting;
 mod liveness;
+pub mod lockstep;
 mod lower;
 mod names;
 mod outcome;

@@ -57,16 +57,20 @@ pub fn instructions(arch: Arch) -> impl Iterator<Item = &'static str> {
         Arch::Vulkan => VULKAN.to_vec(),
         // Its functions are not instructions; `parse` knows them.
         Arch::OpenCl => Vec::new(),
+        Arch::Lockstep => {
+            let own = ["ld", "st", "atom", "mov", "if", "while", "end"];
+            return own.into_iter().chain(Arith::ALL.iter().map(|a| a.name())).collect::<Vec<_>>().into_iter();
+        }
     };
     let both = Arith::ALL.iter().map(|a| a.name()).chain(Relation::ALL.iter().map(|r| r.name())).chain(["goto"]);
-    own.into_iter().chain(both)
+    own.into_iter().chain(both).collect::<Vec<_>>().into_iter()
 }
 
 /// What the instruction of another language is in this one.
 pub(super) fn counterpart(arch: Arch, name: &str) -> Option<&'static str> {
     COUNTERPARTS.iter().find_map(|(ptx, vulkan)| match arch {
         Arch::Vulkan => (*ptx == name).then_some(*vulkan),
-        Arch::Ptx | Arch::OpenCl => (*vulkan == name).then_some(*ptx),
+        Arch::Ptx | Arch::OpenCl | Arch::Lockstep => (*vulkan == name).then_some(*ptx),
     })
 }
 
@@ -77,6 +81,6 @@ pub(super) fn is_foreign(arch: Arch, word: &str) -> bool {
     let others = OF_VULKAN.iter().chain(&CLASSES).chain(&SEMANTICS).chain(&MAKES).copied();
     match arch {
         Arch::Vulkan => OF_PTX.contains(&word),
-        Arch::Ptx | Arch::OpenCl => orders.chain(scopes).chain(others).any(|other| other == word),
+        Arch::Ptx | Arch::OpenCl | Arch::Lockstep => orders.chain(scopes).chain(others).any(|other| other == word),
     }
 }

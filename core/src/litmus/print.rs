@@ -1,10 +1,11 @@
 //! Litmus programs as text, with one column for each thread.
 
+use super::lockstep::Column;
 use super::names::{ACCESSES, CLASSES, Kind, MAKES, ORDERS, SEMANTICS};
 use super::rsp::Home;
 use super::tree::{
     Access, Arch, Atom, COMPARISONS, Cond, DeclKind, Initial, Instruction, Litmus, Placing, PtxAccess, Reach, Relation,
-    Semantics, StmtKind, Term, TermKind, Value, VulkanAccess,
+    Semantics, StmtKind, Term, TermKind, Value, VulkanAccess, thread_name,
 };
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -29,7 +30,10 @@ pub fn print(litmus: &Litmus) -> String {
         let list = litmus.ssw.iter().map(|pair| format!("ssw {} {};\n", pair.kind.0, pair.kind.1));
         let _ = writeln!(out, "{{\n{}}}", list.collect::<String>());
     }
-    rows(litmus, &mut out);
+    match &litmus.lockstep {
+        Some(program) => out.push_str(&super::lockstep::print(program)),
+        None => rows(litmus, &mut out),
+    }
     if !litmus.locations.is_empty() {
         let list: Vec<String> = litmus.locations.iter().map(Term::to_string).collect();
         let _ = writeln!(out, "locations [{}]", list.join("; "));
@@ -57,7 +61,7 @@ fn declaration(decl: &DeclKind, arch: Arch) -> String {
     match decl {
         DeclKind::Location { name, value } => format!("{}={}", name.name, initial(value, "")),
         DeclKind::Register { thread, name, value, .. } => {
-            format!("P{thread}:{}={}", name.name, initial(value, "&"))
+            format!("{}:{}={}", thread_name(*thread), name.name, initial(value, "&"))
         }
         DeclKind::Alias { name, of, .. } if arch == Arch::Vulkan => format!("{} aliases {}", name.name, of.name),
         DeclKind::Alias { name, proxy, of } => format!("{} @ {} aliases {}", name.name, proxy.name(), of.name),
@@ -95,6 +99,7 @@ impl Display for Placing {
                 write!(f, "sg {subgroup},wg {workgroup},qf {queue_family}")
             }
             Self::OpenCl(Home { device, group }) => write!(f, "device {device},work_group {group}"),
+            Self::Lockstep(column) => column.fmt(f),
         }
     }
 }
@@ -217,7 +222,10 @@ impl Display for Value {
 impl Display for Term {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match &self.kind {
-            TermKind::Register { thread, name } => write!(f, "{thread}:{name}"),
+            TermKind::Register { thread, name } => match Column::of(*thread) {
+                Some(column) => write!(f, "{column}:{name}"),
+                None => write!(f, "{thread}:{name}"),
+            },
             TermKind::Location { name, element: 0 } => f.write_str(name),
             TermKind::Location { name, element } => write!(f, "{name}[{element}]"),
             TermKind::Number(n) => write!(f, "{n}"),

@@ -193,6 +193,11 @@ pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Confi
         MemoryModel::Mutexed(mechanism) => {
             controlled::<Delayed>(control, DelayedModel::Mutexed(*mechanism), address_bits, config)
         }
+        MemoryModel::Lsc => controlled::<Delayed>(control, DelayedModel::Lsc, address_bits, config),
+        MemoryModel::Slsc => controlled::<Delayed>(control, DelayedModel::Slsc, address_bits, config),
+        MemoryModel::Rsp(scheme) => {
+            controlled::<Delayed>(control, DelayedModel::Promoted(*scheme), address_bits, config)
+        }
         MemoryModel::Fermi(device, programs) => {
             let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
             controlled::<Fermi>(control, model, address_bits, config)

@@ -5,9 +5,12 @@
 use super::flat::Arena;
 use super::mutexed::Mutexed;
 use super::mutexed::mechanism::Mechanism;
-use super::split::Split;
+use super::promoted::Promoted;
+use super::rsp::SchemeName;
+use super::split::{Lsc, Slsc, Split};
 use super::{
-    Acted, Active, Cx, Environment, Issuer, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken, Uses,
+    Acted, Active, Cx, Environment, Issuer, LocalMemory, Memory, Movable, OperationName, Part, Snapshot, Stores, Taken,
+    Uses,
 };
 use crate::base::LaneMask;
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -20,6 +23,12 @@ pub enum Delayed {
     Split(Split),
     /// The mutex mechanism of lockstep sequential consistency.
     Mutexed(Mutexed),
+    /// Lockstep sequential consistency.
+    Lsc(Lsc),
+    /// The same, instructions taking effect as a whole.
+    Slsc(Slsc),
+    /// The hardware of remote-scope promotion.
+    Promoted(Box<Promoted>),
 }
 
 /// Which engine it is.
@@ -29,6 +38,12 @@ pub enum DelayedModel {
     Split,
     /// [`Delayed::Mutexed`].
     Mutexed(Mechanism),
+    /// [`Delayed::Lsc`].
+    Lsc,
+    /// [`Delayed::Slsc`].
+    Slsc,
+    /// [`Delayed::Promoted`], with the scheme that accesses are compiled by.
+    Promoted(SchemeName),
 }
 
 /// The same expression for whichever engine it is.
@@ -37,6 +52,9 @@ macro_rules! of {
         match $delayed {
             Delayed::Split($engine) => $answer,
             Delayed::Mutexed($engine) => $answer,
+            Delayed::Lsc($engine) => $answer,
+            Delayed::Slsc($engine) => $answer,
+            Delayed::Promoted($engine) => $answer,
         }
     };
 }
@@ -48,6 +66,9 @@ impl Environment for Delayed {
         match model {
             DelayedModel::Split => Self::Split(Split::create(&(), base, cap)),
             DelayedModel::Mutexed(mechanism) => Self::Mutexed(Mutexed::create(mechanism, base, cap)),
+            DelayedModel::Lsc => Self::Lsc(Lsc::create(&(), base, cap)),
+            DelayedModel::Slsc => Self::Slsc(Slsc::create(&(), base, cap)),
+            DelayedModel::Promoted(scheme) => Self::Promoted(Box::new(Promoted::create(scheme, base, cap))),
         }
     }
 }
@@ -157,6 +178,10 @@ impl Memory for Delayed {
 
     fn write_back(&mut self, stores: &mut dyn Stores) {
         of!(self, m => m.write_back(stores));
+    }
+
+    fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {
+        of!(self, m => m.runtime_begins(at, local));
     }
 
     fn flush(&mut self, stores: &mut dyn Stores) {

@@ -12,6 +12,7 @@ pub mod flat;
 mod local;
 pub mod lockstep;
 pub mod mutexed;
+mod promoted;
 mod registers;
 pub mod rsp;
 mod snapshot;
@@ -33,6 +34,7 @@ use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use fermi::model::DeviceModel;
 use fermi::program::{ProgramSet, preset};
 use mutexed::mechanism::Mechanism;
+use rsp::SchemeName;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -44,25 +46,35 @@ pub enum MemoryModel {
     Flat,
     /// The same lane by lane and element by element: an instruction's accesses are not atomic together.
     Split,
+    /// Lockstep sequential consistency: as `Split`, and bytes that several lanes store to keep any of these values.
+    Lsc,
+    /// Strictly lockstep sequential consistency: instructions take effect as a whole, bytes as with `Lsc`.
+    Slsc,
     /// The report's chapter 4: caches and memory programs.
     Fermi(Arc<DeviceModel>, Arc<ProgramSet>),
     /// The mutex mechanism of lockstep sequential consistency.
     Mutexed(Mechanism),
+    /// The hardware of remote-scope promotion, for which accesses are compiled by a scheme.
+    Rsp(SchemeName),
 }
 
 impl MemoryModel {
     /// Those that a command is told by name.
-    pub const NAMES: [&'static str; 3] = ["flat", "fermi", "lsc-mutex"];
+    pub const NAMES: [&'static str; 6] = ["flat", "fermi", "rsp", "lsc", "slsc", "lsc-mutex"];
 
     /// Those that `compare` goes through: what every kernel may meet.
     pub const COMPARED: [&'static str; 2] = ["flat", "fermi"];
 
-    /// The engine of a preset device, with the preset's memory programs; `flat` is flat memory, `lsc-mutex` the mutex mechanism.
+    /// The engine of a name: `flat`, `rsp` with the proposed scheme, `lsc`, `slsc`, `lsc-mutex`, or a preset device with its memory
+    /// programs.
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
         match name {
             "flat" => Some(Self::Flat),
             "lsc-mutex" => Some(Self::Mutexed(Mechanism::default())),
+            "lsc" => Some(Self::Lsc),
+            "slsc" => Some(Self::Slsc),
+            "rsp" => Some(Self::Rsp(SchemeName::Proposed)),
             _ => Self::of(DeviceModel::preset(name)?),
         }
     }
@@ -80,7 +92,7 @@ impl MemoryModel {
         match (self, split) {
             (Self::Flat | Self::Split, true) => Some(Self::Split),
             (Self::Flat | Self::Split, false) => Some(Self::Flat),
-            (Self::Fermi(..) | Self::Mutexed(_), _) => None,
+            (Self::Fermi(..) | Self::Lsc | Self::Slsc | Self::Mutexed(_) | Self::Rsp(_), _) => None,
         }
     }
 
@@ -97,8 +109,12 @@ impl MemoryModel {
         match self {
             Self::Flat => ("flat", Some("whole")),
             Self::Split => ("flat", Some("split")),
+            Self::Lsc => ("lsc", None),
+            Self::Slsc => ("slsc", None),
             Self::Fermi(..) => ("fermi", None),
             Self::Mutexed(_) => ("lsc-mutex", None),
+            Self::Rsp(SchemeName::Proposed) => ("rsp", None),
+            Self::Rsp(SchemeName::Original) => ("rsp-original", None),
         }
     }
 
@@ -108,8 +124,11 @@ impl MemoryModel {
         match self {
             Self::Flat => "flat".to_owned(),
             Self::Split => "flat, lanes split".to_owned(),
+            Self::Lsc => "lsc".to_owned(),
+            Self::Slsc => "slsc".to_owned(),
             Self::Fermi(device, programs) => format!("{device:?} {:?}", programs.programs()),
             Self::Mutexed(mechanism) => format!("lsc-mutex, {mechanism:?}"),
+            Self::Rsp(scheme) => format!("rsp, {}", scheme.name()),
         }
     }
 }

@@ -397,6 +397,8 @@ pub struct WarpRequest {
     pub order: Order,
     /// The scope.
     pub scope: Scope,
+    /// Whether it is marked as remote (`.pragma "warpstep remote"`, D-rsp-ptx-remote).
+    pub remote: bool,
 }
 
 impl WarpRequest {
@@ -416,6 +418,7 @@ impl WarpRequest {
         cache: CacheOp::Default,
         order: Order::Weak,
         scope: Scope::Lane,
+        remote: false,
     };
 
     /// A plain access of a 32-bit word, whose address is in a 64-bit slot.

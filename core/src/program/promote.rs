@@ -32,6 +32,7 @@ fn plain(request: &WarpRequest) -> Option<Instr> {
         && !request.wide
         && request.addr_wide
         && request.order == Order::Weak
+        && !request.remote
         && request.cache != CacheOp::Cv
         && request.regs[0] != NO_SLOT;
     let offset = i32::try_from(request.offset).ok()?;

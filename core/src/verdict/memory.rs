@@ -122,11 +122,28 @@ pub struct LineView {
     pub first: bool,
 }
 
+/// Which cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhichCache {
+    /// The L2.
+    L2,
+    /// The L1 of a multiprocessor.
+    Processor(u32),
+    /// The L1 of a block, where each has its own.
+    Block(u64),
+}
+
+impl From<Option<u32>> for WhichCache {
+    fn from(processor: Option<u32>) -> Self {
+        processor.map_or(Self::L2, Self::Processor)
+    }
+}
+
 /// A cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CacheView {
-    /// The multiprocessor whose L1 it is; `None` for the L2.
-    pub processor: Option<u32>,
+    /// Which it is.
+    pub cache: WhichCache,
     /// Sets, lines of a set, and bytes of a line.
     pub shape: [u32; 3],
     /// The lines in use, by set and address.
@@ -176,8 +193,8 @@ pub enum MemoryStep {
     Silent {
         /// Which.
         rule: Rule,
-        /// The multiprocessor whose L1 it acted on; `None`: the L2.
-        processor: Option<u32>,
+        /// The cache that it acted on.
+        cache: WhichCache,
         /// The line: its memory and the address of its first byte; `None`: all global lines.
         line: Option<(Region, u64)>,
         /// The bytes that were written back, as a mask.

@@ -29,7 +29,9 @@ pub use hang::{Blocked, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unis
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
 pub use kind::{Class, Description, Kind};
-pub use memory::{CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd};
+pub use memory::{
+    CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd, WhichCache,
+};
 pub use object::{AllocKind, Inside, Named, Space, Unwritten};
 pub use performed::{AccessId, Arrived, Performed, ReadsFrom};
 pub use place::{Place, Who};

@@ -6,6 +6,7 @@ use crate::base::{Pc, Source, Span};
 use crate::explore::Target;
 use crate::launch::{Scalar, Value};
 use crate::litmus::kernel::Kernel;
+use crate::litmus::lockstep::Waves;
 use crate::litmus::tree::Litmus;
 use crate::litmus::{Threads, code};
 use crate::report::stop::Cuda;
@@ -51,20 +52,31 @@ pub(super) struct TestNames<'a> {
     /// The text, without comments among instructions.
     code: Cow<'a, str>,
     threads: Threads,
+    /// Of wavefronts: where their events stand.
+    waves: Option<Waves>,
 }
 
 impl<'a> TestNames<'a> {
     pub fn new(litmus: &'a Litmus, source: &'a Source) -> Self {
-        Self { litmus, source, code: code(&source.text), threads: Threads::of(litmus) }
+        let waves = litmus.lockstep.as_ref().map(|program| Waves::grouped(litmus, program, program.waves()));
+        Self { litmus, source, code: code(&source.text), threads: Threads::of(litmus), waves }
     }
 }
 
 impl Names for TestNames<'_> {
     fn tags(&self) -> &[&'static str] {
-        self.threads.tags()
+        self.waves.as_ref().map_or_else(|| self.threads.tags(), |waves| waves.tags())
     }
 
     fn step(&self, thread: usize, instruction: usize) -> LitmusStep {
+        if let Some((waves, program)) = self.waves.as_ref().zip(self.litmus.lockstep.as_ref()) {
+            let (row, column) = waves.stands(u32::try_from(instruction).unwrap_or(u32::MAX));
+            let cell = program.rows.get(row).and_then(|row| row.get(column)?.as_ref());
+            let thread = program.columns.get(column).map_or(0, |(column, _)| column.number());
+            let line = cell.map_or(0, |cell| self.source.line_col(cell.span.start).0);
+            let instruction = cell.map_or_else(|| "the end".to_owned(), |cell| words(cell.span, &self.code));
+            return LitmusStep { thread, spot: None, line, instruction, cuda: None };
+        }
         let of = self.litmus.threads.get(thread);
         let span = of.and_then(|t| t.instructions().nth(instruction)).map(|(_, span)| span);
         let (line, instruction) = match span {
@@ -75,10 +87,13 @@ impl Names for TestNames<'_> {
     }
 
     fn location(&self, place: Place) -> String {
-        self.threads.location(place).to_owned()
+        self.waves.as_ref().map_or_else(|| self.threads.location(place).to_owned(), |waves| waves.location(place))
     }
 
     fn value(&self, _: Option<Place>, value: u64) -> Shown {
+        if self.waves.is_some() {
+            return Shown::default();
+        }
         Shown { typed: None, address_of: self.threads.address_of(value).map(str::to_owned) }
     }
 

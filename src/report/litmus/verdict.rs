@@ -5,7 +5,7 @@ use super::data::{
     ModelVerdict, PartOf, TestVerdicts,
 };
 use super::kernel::{differences, place};
-use crate::litmus::tree::{Litmus, Quantifier};
+use crate::litmus::tree::{Litmus, Quantifier, thread_name};
 use crate::litmus::{Property, Truth};
 use crate::report::words::{counted, plural};
 use std::fmt::Write;
@@ -191,7 +191,7 @@ impl LitmusEvent {
     pub(super) fn whose(&self) -> String {
         match (self.spot, self.thread) {
             (Some(spot), _) => spot.text(),
-            (None, Some(thread)) => format!("P{thread}"),
+            (None, Some(thread)) => thread_name(thread),
             (None, None) => "initial".to_owned(),
         }
     }

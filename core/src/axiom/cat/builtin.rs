@@ -6,7 +6,8 @@ use crate::base::FileId;
 use std::sync::OnceLock;
 
 /// Their names.
-pub const BUILTIN: &[&str] = &["ptx-v6.0", "ptx-v7.5", "vulkan", "vulkan-nochains", "rsp", "rsp-figure2", "rsp-strict"];
+pub const BUILTIN: &[&str] =
+    &["ptx-v6.0", "ptx-v7.5", "vulkan", "vulkan-nochains", "rsp", "rsp-figure2", "rsp-strict", "sc", "lsc", "slsc"];
 
 /// Files by name, those that others include among them.
 const FILES: &[(&str, &str)] = &[
@@ -17,6 +18,11 @@ const FILES: &[(&str, &str)] = &[
     ("rsp.cat", include_str!("../models/rsp.cat")),
     ("rsp-figure2.cat", include_str!("../models/rsp-figure2.cat")),
     ("rsp-strict.cat", include_str!("../models/rsp-strict.cat")),
+    ("sc.cat", include_str!("../models/sc.cat")),
+    ("lsc.cat", include_str!("../models/lsc.cat")),
+    ("slsc.cat", include_str!("../models/slsc.cat")),
+    ("memory-order.cat", include_str!("../models/memory-order.cat")),
+    ("lockstep-order.cat", include_str!("../models/lockstep-order.cat")),
     ("rsp-names.cat", include_str!("../models/rsp-names.cat")),
     ("rsp-axioms.cat", include_str!("../models/rsp-axioms.cat")),
     ("vulkan-common.cat", include_str!("../models/vulkan-common.cat")),

@@ -127,6 +127,8 @@ pub const BASES: &[Base] = &[
     relation("swg", "Vulkan: events of one workgroup"),
     relation("sqf", "Vulkan: events of one queue family"),
     relation("ssw", "Vulkan: events of threads one of which system-synchronizes-with the other"),
+    relation("wpo", "wavefronts: program order of instructions, whichever lanes execute them"),
+    relation("si", "wavefronts: events of one instruction"),
     relation("syncbar", "events that meet at a barrier"),
     relation(
         "sync_fence",

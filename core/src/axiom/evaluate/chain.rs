@@ -14,7 +14,8 @@ pub struct Link {
 }
 
 /// What says of two events where they are, not what happened: no reason by itself.
-const PLACES: &[&str] = &["loc", "vloc", "int", "ext", "id", "sr", "scta", "ssg", "swg", "sqf", "mixed", "*", "…"];
+const PLACES: &[&str] =
+    &["loc", "vloc", "int", "ext", "id", "sr", "scta", "ssg", "swg", "sqf", "mixed", "si", "*", "…"];
 
 /// Definitions are followed so deep. One that is recursive may have itself as its first reason.
 const DEEP: usize = 200;

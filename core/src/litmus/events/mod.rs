@@ -190,7 +190,7 @@ impl Threads {
                 Arch::Ptx => !tags::has(one.1, "WEAK"),
                 Arch::Vulkan => tags::has(one.1, "ATOM"),
                 // There it would take a scope that reaches far enough, on one side at least: never asked, since liveness is not.
-                Arch::OpenCl => false,
+                Arch::OpenCl | Arch::Lockstep => false,
             };
             one.2.location != other.2.location || one.2 == other.2 && atomic && tags::reaches(one.1, a, b)
         };
@@ -208,7 +208,7 @@ impl Threads {
         match self.arch {
             Arch::Ptx => true,
             Arch::Vulkan => self.codes.iter().flat_map(|c| &c.steps).filter_map(tags).all(|t| tags::has(t, "ATOM")),
-            Arch::OpenCl => false,
+            Arch::OpenCl | Arch::Lockstep => false,
         }
     }
 
@@ -312,7 +312,7 @@ impl Program for Threads {
         match self.arch {
             Arch::OpenCl => self.initial_tags.get(place.location as usize).copied().unwrap_or(0),
             Arch::Ptx => tags::tags(&["WEAK", "GEN"]),
-            Arch::Vulkan => 0,
+            Arch::Vulkan | Arch::Lockstep => 0,
         }
     }
 

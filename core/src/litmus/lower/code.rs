@@ -21,12 +21,12 @@ pub(super) struct Writer {
 
 impl Writer {
     /// What is written from here on stands for a place.
-    fn mark(&mut self, span: Option<Span>) {
+    pub(super) fn mark(&mut self, span: Option<Span>) {
         self.marks.push((u32::try_from(self.text.len()).unwrap_or(u32::MAX), span));
     }
 
     /// Writes a line.
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+    pub(super) fn line(&mut self, line: std::fmt::Arguments<'_>) {
         let _ = self.text.write_fmt(line);
         self.text.push('\n');
     }
@@ -300,7 +300,7 @@ fn undefined<'a>(thread: &'a Thread, registers: &IndexSet<&'a str>) -> Vec<&'a s
     found.into_iter().collect()
 }
 
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Number(n, _) => n.to_string(),
         Value::Register(ident) => register(&ident.name),

@@ -1,8 +1,10 @@
 //! Where a test's threads and locations are on the machine.
 
+use super::lockstep::lane;
 use crate::base::Span;
 use crate::litmus::check::Names;
 use crate::litmus::error::Gap;
+use crate::litmus::lockstep::Program;
 use crate::litmus::tree::{DeclKind, Initial, Litmus};
 use indexmap::{IndexMap, IndexSet};
 
@@ -72,6 +74,27 @@ impl<'a> Layout<'a> {
         let warp_size = if placement == Placement::SameWarp { narrow(largest) } else { 1 };
         let (blocks, block) = (narrow(sizes.len()), narrow(largest));
         Self { names, placement, entry, threads, blocks, block, warp_size, variables }
+    }
+}
+
+impl<'a> Layout<'a> {
+    /// That of wavefronts: each is a block of one warp, and so is each thread of a CPU.
+    pub fn of_waves(litmus: &'a Litmus, program: &Program) -> Self {
+        let names = Names::of(litmus);
+        let waves = program.waves();
+        let thread = |column: usize| lane(program.columns[column].0);
+        let spot = |column: usize| {
+            let block = waves.iter().position(|wave| wave.contains(&column)).unwrap_or(0);
+            Spot { block: block as u64, thread: thread(column) }
+        };
+        let threads: Vec<Spot> = (0..program.columns.len()).map(spot).collect();
+        let warp_size = threads.iter().map(|spot| spot.thread + 1).max().unwrap_or(1);
+        let mut used: IndexSet<String> = IndexSet::new();
+        let variables = variables(litmus, &names, &mut used);
+        let entry = fresh("litmus", &mut used);
+        let blocks = u32::try_from(waves.len()).unwrap_or(u32::MAX);
+        let placement = Placement::SameWarp;
+        Self { names, placement, entry, threads, blocks, block: warp_size, warp_size, variables }
     }
 }
 

@@ -7,11 +7,12 @@
 //!
 //! What of a test only axiomatic models tell apart is dropped where no engine can show it: generic aliases are the same
 //! memory, GPUs matter to scopes only. Other proxies are a gap ([`Gap::Proxy`](super::Gap::Proxy)), tests for Vulkan are
-//! one as a whole. Barriers: [`barrier`]; where everything is: [`layout`].
+//! one as a whole. Barriers: [`barrier`]; where everything is: [`layout`]; tests for wavefronts: [`lockstep`].
 
 mod barrier;
 mod code;
 mod layout;
+mod lockstep;
 
 pub use layout::{Placement, Spot};
 
@@ -89,7 +90,7 @@ pub fn lower(litmus: &Litmus, file: FileId, options: Options, sources: &mut Sour
     let mut gaps = Vec::new();
     // One for all that the machine lacks.
     let gap = match litmus.arch {
-        Arch::Ptx => None,
+        Arch::Ptx | Arch::Lockstep => None,
         Arch::Vulkan => Some(Gap::Vulkan),
         Arch::OpenCl => Some(Gap::OpenCl),
     };
@@ -97,8 +98,18 @@ pub fn lower(litmus: &Litmus, file: FileId, options: Options, sources: &mut Sour
         let span = litmus.threads.first().map_or(Span::default(), |t| t.span);
         return Err(Failure::Gaps(vec![LitmusError { kind: LitmusErrorKind::Unsupported(gap), file, span }]));
     }
-    let layout = Layout::of(litmus, options.placement, &mut gaps);
-    let writer = code::write(litmus, &layout, &mut gaps);
+    let (layout, writer) = match &litmus.lockstep {
+        Some(program) => {
+            let layout = Layout::of_waves(litmus, program);
+            let writer = lockstep::write(litmus, program, &layout);
+            (layout, writer)
+        }
+        None => {
+            let layout = Layout::of(litmus, options.placement, &mut gaps);
+            let writer = code::write(litmus, &layout, &mut gaps);
+            (layout, writer)
+        }
+    };
     if !gaps.is_empty() {
         gaps.sort_by_key(|(_, span)| *span);
         let errors = gaps.into_iter().map(|(gap, span)| {

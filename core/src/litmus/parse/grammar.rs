@@ -5,6 +5,7 @@ use super::head::instruction;
 use super::token::{Kind, Token, number};
 use crate::base::{Placed, Span};
 use crate::litmus::error::{Expected, LitmusErrorKind};
+use crate::litmus::lockstep::FIRST;
 use crate::litmus::tree::{Arch, DeclKind, Ident, Initial, Litmus, Placing, Proxy, Stmt, StmtKind, Thread, Value};
 
 impl Reader<'_> {
@@ -36,10 +37,14 @@ impl Reader<'_> {
 
     /// `P0`, or `0` where a condition names a thread.
     pub(super) fn thread(&mut self) -> Option<(u32, Span)> {
+        if self.state == Arch::Lockstep {
+            return self.column();
+        }
         let number = |r: &Self, token: Token| {
             let text = r.str(token);
             let digits = if token.kind == Kind::Number { Some(text) } else { text.strip_prefix('P') };
-            digits.filter(|d| d.bytes().all(|b| b.is_ascii_digit())).and_then(|d| d.parse().ok())
+            let number = digits.filter(|d| d.bytes().all(|b| b.is_ascii_digit())).and_then(|d| d.parse().ok());
+            number.filter(|n| *n < FIRST)
         };
         let token = self.take(Expected::Thread, |r, t| number(r, t).is_some())?;
         Some((number(self, token)?, token.span))
@@ -51,7 +56,7 @@ impl Reader<'_> {
     }
 
     /// One of some tokens, which is not read.
-    fn before(&mut self, ends: &[Kind]) -> Option<()> {
+    pub(super) fn before(&mut self, ends: &[Kind]) -> Option<()> {
         let found = ends.iter().any(|kind| self.is(*kind).is_some());
         self.at -= usize::from(found);
         found.then_some(())
@@ -59,6 +64,9 @@ impl Reader<'_> {
 
     /// A value of the initial state: a number, or a location, whose address may be written `&x` as well.
     fn value(&mut self, address: bool) -> Option<Initial> {
+        if self.state == Arch::Lockstep {
+            return self.number().map(|(n, _)| Initial::Number(n));
+        }
         self.labelled(Expected::Value, |r| match r.kind() {
             Some(Kind::Amp) if address => {
                 r.at += 1;
@@ -78,7 +86,7 @@ impl Reader<'_> {
     }
 
     /// A declaration.
-    fn decl(&mut self) -> Option<DeclKind> {
+    pub(super) fn decl(&mut self) -> Option<DeclKind> {
         let from = self.at;
         if let Some((thread, at)) = self.thread() {
             if self.is(Kind::Colon).is_some() {
@@ -91,6 +99,9 @@ impl Reader<'_> {
         let name = self.name(Expected::Declaration)?;
         if self.is(Kind::Eq).is_some() {
             return Some(DeclKind::Location { name, value: self.value(false)? });
+        }
+        if self.state == Arch::Lockstep {
+            return None;
         }
         let proxy = if self.state == Arch::Vulkan { Proxy::Generic } else { self.proxy()? };
         self.word("aliases")?;
@@ -141,8 +152,10 @@ impl Reader<'_> {
         let [first, second, third] = at;
         Some(match arch {
             Arch::Ptx => Placing::Ptx { cta: first, gpu: second },
-            // Those of OpenCL have no row.
-            Arch::Vulkan | Arch::OpenCl => Placing::Vulkan { subgroup: first, workgroup: second, queue_family: third },
+            // Those of OpenCL have no row, and lanes have no place.
+            Arch::Vulkan | Arch::OpenCl | Arch::Lockstep => {
+                Placing::Vulkan { subgroup: first, workgroup: second, queue_family: third }
+            }
         })
     }
 
@@ -165,7 +178,7 @@ impl Reader<'_> {
         Some(threads)
     }
 
-    fn operand(&mut self) -> Option<Value> {
+    pub(super) fn operand(&mut self) -> Option<Value> {
         self.labelled(Expected::Value, |r| match r.kind() {
             Some(Kind::Word) => r.name(Expected::Value).map(Value::Register),
             _ => r.number().map(|(n, span)| Value::Number(n, span)),
@@ -200,20 +213,25 @@ impl Reader<'_> {
 
     /// A row of cells; a thread may have nothing to do in one.
     fn row(&mut self) -> Option<Vec<Option<Stmt>>> {
+        self.row_of(Self::cell)
+    }
+
+    /// A row of cells of any kind.
+    pub(super) fn row_of<T>(&mut self, cell: fn(&mut Self) -> Option<Option<T>>) -> Option<Vec<Option<T>>> {
         let cells = self.list(Kind::Bar, |r| {
             let empty = r.token().is_none_or(|t| matches!(t.kind, Kind::Bar | Kind::Semi) || r.ends_rows(t));
             if empty {
                 r.miss::<()>(Expected::Instruction);
                 return Some(None);
             }
-            Some(r.unless(&[Kind::Semi, Kind::Bar], Self::cell).flatten())
+            Some(r.unless(&[Kind::Semi, Kind::Bar], cell).flatten())
         })?;
         self.is(Kind::Semi)?;
         Some(cells)
     }
 
     /// Whether what follows the rows of instructions begins with a token.
-    fn ends_rows(&self, token: Token) -> bool {
+    pub(super) fn ends_rows(&self, token: Token) -> bool {
         matches!(token.kind, Kind::Tilde | Kind::Asking)
             || ["locations", "filter", "exists", "forall", "final", "not"].contains(&self.str(token))
     }

@@ -30,7 +30,7 @@ pub(super) fn instruction(text: &str, span: Span, operands: Vec<Value>, arch: Ar
             let own = match arch {
                 Arch::Ptx => ptx::instruction(name, &mut words, &mut operands)?,
                 Arch::Vulkan => vulkan::instruction(name, &mut words, &mut operands)?,
-                Arch::OpenCl => None,
+                Arch::OpenCl | Arch::Lockstep => None,
             };
             own.ok_or((LitmusErrorKind::UnknownInstruction(arch), at))?
         }

@@ -6,6 +6,7 @@
 mod condition;
 mod grammar;
 mod head;
+mod lockstep;
 mod ptx;
 mod rsp;
 mod token;
@@ -66,6 +67,7 @@ pub fn parse(file: FileId, text: &str) -> (Litmus, Vec<LitmusError>) {
                 litmus = threads(test);
                 read
             }
+            Arch::Lockstep => reader.lockstep(&mut litmus),
             Arch::Ptx | Arch::Vulkan => reader.file(&mut litmus),
         };
         // Of a text that is not read on from somewhere, only that is told.

@@ -32,7 +32,7 @@ pub(super) type Token = cursor::Token<Kind>;
 pub(super) fn tokens(text: &str, from: usize, arch: Arch) -> Lexed<Kind> {
     let mut lexed = if arch == Arch::OpenCl { of_c(text, from) } else { lex(text, from, "(*") };
     if arch != Arch::OpenCl {
-        only_c(&mut lexed);
+        only_c(&mut lexed, arch);
     }
     let tokens: &mut [Token] = &mut lexed.tokens;
     for k in 1..tokens.len() {
@@ -57,9 +57,13 @@ fn of_c(text: &str, mut from: usize) -> Lexed<Kind> {
     all
 }
 
-/// Counts as garbage what only C has.
-fn only_c(lexed: &mut Lexed<Kind>) {
-    let of_c = |token: &Token| matches!(token.kind, Kind::Star | Kind::Plus | Kind::Bang);
+/// Counts as garbage what only C has; wavefronts access bytes of locations, `x+2`.
+fn only_c(lexed: &mut Lexed<Kind>, arch: Arch) {
+    let of_c = |token: &Token| match token.kind {
+        Kind::Star | Kind::Bang => true,
+        Kind::Plus => arch != Arch::Lockstep,
+        _ => false,
+    };
     if !lexed.tokens.iter().any(of_c) {
         return;
     }

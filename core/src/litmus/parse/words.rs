@@ -82,7 +82,7 @@ impl<'s> Words<'s> {
     }
 
     /// That nothing follows.
-    fn end(&self) -> Result<(), Wrong> {
+    pub(super) fn end(&self) -> Result<(), Wrong> {
         match self.peek() {
             None => Ok(()),
             Some(("", span)) => Err(self.misplaced("", &[], Span::new(span.start - 1, span.start))),

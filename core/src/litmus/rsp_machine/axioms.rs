@@ -4,9 +4,9 @@
 //! `sw` (D-rsp-machine-order).
 
 use super::compile::Compiled;
-use super::scheme::Kind;
 use crate::explore::promotion::Graph;
 use crate::litmus::rsp::MemoryScope;
+use crate::memory::rsp::Kind;
 use crate::memory::rsp::{EVENTS, Event, LOCATIONS};
 
 /// Events of the program, then one that initialises each location.

@@ -1,10 +1,10 @@
 //! From the language to the assembly (section 5.4): each operation by its row of table 3, control flow as it is.
 
-use super::scheme::{Kind, Row, Scheme, Step, Width};
 use crate::base::Span;
 use crate::litmus::rsp::{Access, Expected, MemoryOrder, MemoryScope, Operation, Statement, Stmt, Test};
 use crate::litmus::tree::{Arith, Atom, Ident, Relation, Value};
 use crate::memory::rsp::{Function, Instruction, Location, Operand, Program, Register, Thread, TooBig, Update};
+use crate::memory::rsp::{Kind, Row, Scheme, Step, Width};
 
 /// What an event of the program is at the language's level, which the assembly does not know (section 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -191,7 +191,7 @@ impl Compiler<'_> {
                     (op, operand) => Update::Apply(atomic(*op).ok_or(Refused::Compares(span))?, operand),
                 };
                 let to = if let Some(to) = to { self.register(to) } else { self.fresh() };
-                let level = Width::of(*access).level();
+                let level = Width::from(*access).level();
                 let instruction = Instruction::Update(level, update, to, self.location(at));
                 self.operation(Made::of(Kind::Update, *access), *access, instruction, span)
             }
@@ -252,7 +252,7 @@ impl Compiler<'_> {
         };
         let (new, found) = (self.operand(new)?, self.fresh());
         let update = Update::Exchange(expected, new);
-        let instruction = Instruction::Update(Width::of(*access).level(), update, found, self.location(at));
+        let instruction = Instruction::Update(Width::from(*access).level(), update, found, self.location(at));
         let acquires = matches!(failure, MemoryOrder::Acquire | MemoryOrder::AcqRel | MemoryOrder::SeqCst);
         let made = Made { failure_acquires: acquires, ..Made::of(Kind::Update, *access) };
         self.operation(made, *access, instruction, span)?;
@@ -265,7 +265,7 @@ impl Compiler<'_> {
 
     /// An operation by its row.
     fn operation(&mut self, made: Made, access: Access, own: Instruction, span: Span) -> Result<(), Refused> {
-        let row = Row { kind: made.kind, width: Width::of(access) };
+        let row = Row { kind: made.kind, width: Width::from(access) };
         let Some(steps) = self.scheme.row(row) else {
             let scope = made.atomic.map_or(MemoryScope::All, |(scope, _)| scope);
             return Err(Refused::NoScope(scope, span));

@@ -10,12 +10,12 @@ mod compile;
 mod ended;
 pub mod necessity;
 mod pre;
-mod scheme;
 pub mod sweep;
 mod verify;
+mod width;
 
+pub use crate::memory::rsp::{Kind, Row, Scheme, Step, Width};
 pub use compile::{Compiled, Made, Refused, compile};
 pub use ended::Ended;
 pub use pre::races;
-pub use scheme::{Kind, Row, Scheme, Step, Width};
 pub use verify::{Verdict, Violation, verify};

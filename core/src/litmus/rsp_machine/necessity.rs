@@ -1,11 +1,11 @@
 //! Which instructions of a scheme are necessary: what goes wrong without each (section 5.4 says why each is there).
 
 use super::compile::compile;
-use super::scheme::{Row, Scheme, Step, Width};
 use super::sweep::{Op, Placing, Shape, conditional, programs};
 use super::verify::{Verdict, Violation, verify};
 use crate::explore::promotion::{Grain, Options, explore};
 use crate::litmus::rsp::Home;
+use crate::memory::rsp::{Row, Scheme, Step, Width};
 
 /// What goes wrong with a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,6 +95,6 @@ impl Shape {
     #[must_use]
     pub fn uses(&self, row: Row) -> bool {
         let ops = self.threads.iter().flat_map(|(_, ops)| ops);
-        ops.into_iter().any(|op| op.kind == row.kind && Width::of(op.access()) == row.width)
+        ops.into_iter().any(|op| op.kind == row.kind && Width::from(op.access()) == row.width)
     }
 }

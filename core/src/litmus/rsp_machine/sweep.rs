@@ -4,7 +4,7 @@ use crate::base::{Placed, Span};
 use crate::litmus::rsp::{Access, Home, Location, MemoryOrder, MemoryScope, Region, Statement, Stmt, Test, Thread};
 use crate::litmus::tree::{Atom, Ident, Relation, Value};
 
-use super::scheme::Kind;
+use crate::memory::rsp::Kind;
 
 /// An operation of a generated program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -1,6 +1,7 @@
 //! How memory is accessed and fenced, and where threads are: all in which tests for PTX and for Vulkan differ.
 
 use crate::base::words;
+use crate::litmus::lockstep::Column;
 use crate::litmus::rsp::{self, Home};
 use crate::program::instr::{Order, Scope};
 
@@ -15,6 +16,8 @@ words! {
         Vulkan = "VULKAN" | "Vulkan" | "vulkan",
         /// OpenCL with remote-scope promotion, in either form ([`crate::litmus::rsp`]).
         OpenCl = "OpenCL" | "RSP",
+        /// Wavefronts in lockstep and threads of CPUs ([`crate::litmus::lockstep`]).
+        Lockstep = "LSC",
     }
 }
 
@@ -26,15 +29,16 @@ impl Arch {
             Self::Ptx => "PTX",
             Self::Vulkan => "Vulkan",
             Self::OpenCl => "OpenCL",
+            Self::Lockstep => "wavefronts",
         }
     }
 
-    /// The other one of those whose tests have rows; OpenCL's have none.
+    /// The other one of those whose tests have rows; OpenCL's have none, and those of wavefronts have no places.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
             Self::Ptx => Self::Vulkan,
-            Self::Vulkan | Self::OpenCl => Self::Ptx,
+            Self::Vulkan | Self::OpenCl | Self::Lockstep => Self::Ptx,
         }
     }
 }
@@ -49,6 +53,8 @@ pub enum Placing {
     Vulkan { subgroup: u32, workgroup: u32, queue_family: u32 },
     /// `scopeTree (device (work_group P0))`
     OpenCl(Home),
+    /// `W0.1`
+    Lockstep(Column),
 }
 
 impl Placing {
@@ -60,6 +66,7 @@ impl Placing {
             Self::Ptx { cta, gpu } => [gpu, cta, 0],
             Self::Vulkan { subgroup, workgroup, queue_family } => [queue_family, workgroup, subgroup],
             Self::OpenCl(Home { device, group }) => [device, group, 0],
+            Self::Lockstep(column) => [column.wave().0 as u32, column.wave().1, 0],
         }
     }
 
@@ -77,6 +84,7 @@ impl Placing {
             Self::Ptx { .. } => Arch::Ptx,
             Self::Vulkan { .. } => Arch::Vulkan,
             Self::OpenCl(_) => Arch::OpenCl,
+            Self::Lockstep(_) => Arch::Lockstep,
         }
     }
 }

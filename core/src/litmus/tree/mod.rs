@@ -12,7 +12,7 @@ pub(super) use condition::COMPARISONS;
 pub use condition::{Cond, Condition, Expectation, Quantifier, Term, TermKind};
 pub use instruction::{Arith, Atom, Ident, Instruction, Relation, Value};
 
-use super::rsp;
+use super::{lockstep, rsp};
 use crate::base::{Placed, Span};
 
 /// A litmus file.
@@ -30,6 +30,8 @@ pub struct Litmus {
     pub ssw: Vec<Placed<(u32, u32)>>,
     /// Of a test for OpenCL: the program as it is written. Its threads here are what it comes to.
     pub rsp: Option<Box<rsp::Test>>,
+    /// Of a test for wavefronts: the rows of its columns. Its threads here are the columns, without code.
+    pub lockstep: Option<Box<lockstep::Program>>,
     /// The threads, in the order of their columns.
     pub threads: Vec<Thread>,
     /// `locations [..]`: what an outcome shows besides what the condition mentions.
@@ -56,6 +58,12 @@ impl Litmus {
     pub fn thread(&self, number: u32) -> Option<usize> {
         self.threads.iter().position(|t| t.number == number)
     }
+}
+
+/// What the thread of a number is called: `P0`, `W0.1`, `C0`.
+#[must_use]
+pub fn thread_name(number: u32) -> String {
+    lockstep::Column::of(number).map_or_else(|| format!("P{number}"), |column| column.to_string())
 }
 
 /// A declaration of the initial state.

@@ -54,7 +54,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
         movable.sort_unstable();
         out.extend(movable.into_iter().map(Agent::Micro));
-        if M::CACHES {
+        if self.state.memory.waits_for_others() {
             out.extend((0..self.silent_rules()).map(Agent::Silent));
         }
     }

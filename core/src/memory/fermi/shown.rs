@@ -100,5 +100,5 @@ pub(super) fn cache_view(processor: Option<u32>, cache: &Cache, names: &FxHashMa
             first: line.class == EvClass::First,
         }
     });
-    CacheView { processor, shape: [shape.sets, shape.ways, shape.line], lines: lines.collect() }
+    CacheView { cache: processor.into(), shape: [shape.sets, shape.ways, shape.line], lines: lines.collect() }
 }

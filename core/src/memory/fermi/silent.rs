@@ -163,7 +163,7 @@ impl Fermi {
             cx.sink.fire(Who::default(), name)?;
             tell_arrived(&mut self.env.writers, Who::default(), cx)?;
             let line = line.map(|key| (region(key), key.base));
-            let look = || MemoryStep::Silent { rule: name, processor, line, written };
+            let look = || MemoryStep::Silent { rule: name, cache: processor.into(), line, written };
             cx.sink.event(Who::default(), Event::MemoryStep(Look::new(&look)))?;
         }
         Ok(())

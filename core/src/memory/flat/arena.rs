@@ -174,6 +174,13 @@ impl Arena {
         Some(at..at + len)
     }
 
+    /// The address of a place in the vector of bytes, or what it would be before the first byte of the next block.
+    pub(in crate::memory) fn address_of(&self, at: usize) -> u64 {
+        let k = self.blocks.partition_point(|b| b.at <= at);
+        let block = k.checked_sub(1).and_then(|k| self.blocks.get(k));
+        block.map_or(self.base, |b| b.address + (at - b.at) as u64)
+    }
+
     /// What the block of memory at an address is.
     #[must_use]
     pub fn kind_of(&self, address: u64) -> Option<AllocKind> {

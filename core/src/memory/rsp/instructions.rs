@@ -1,247 +1,205 @@
-//! Table 1: what an instruction does when a thread executes it. `None` is **block**.
+//! Table 1: what an instruction does when a thread executes it. `None` is **block**, and nothing has changed.
 
-use super::assembly::{Event, Instruction, Level, Location, Program, Reach, Register, Update};
-use super::state::{Entry, Hygiene, Lock, Mark, Place, Source, System};
+use super::assembly::{Level, Reach};
+use super::hardware::{Cache, Hardware};
+use super::state::{Hygiene, Mark};
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::Rule;
 
 /// A rule that fired.
 pub type Fired = Rule;
 
-/// The devices, or work-groups, of a program that somebody reaches.
-fn groups(program: &Program, own: usize, reach: Reach) -> impl Iterator<Item = usize> + use<'_> {
-    (0..program.group_count()).filter(move |group| match reach {
-        Reach::Group => *group == own,
-        Reach::Device => program.device_of(*group) == program.device_of(own),
-        Reach::System => true,
-    })
+/// What an update makes of a value that it found: what it stores, nothing where an exchange fails.
+pub(in crate::memory) trait Change<H: Hardware>:
+    FnOnce(&mut H, H::Value) -> Option<H::Value>
+{
 }
 
-fn devices(program: &Program, own: usize, reach: Reach) -> impl Iterator<Item = usize> + use<> {
-    let device = program.device_of(own);
-    (0..program.device_count()).filter(move |d| reach == Reach::System || *d == device)
+impl<H: Hardware, F: FnOnce(&mut H, H::Value) -> Option<H::Value>> Change<H> for F {}
+
+/// The check that the paper leaves implicit in every row: a thread with a marker in some fifo is blocked.
+#[inline]
+pub(in crate::memory) fn may_execute<H: Hardware>(h: &H, thread: H::Thread) -> bool {
+    !h.unflushed(thread) || on(Mutant::RspMarkersIgnored)
 }
 
-/// An update to be made.
-#[derive(Clone, Copy)]
-struct Asked {
-    update: Update,
-    /// What is found goes here.
-    to: Register,
-    at: Location,
-    event: Event,
+/// `ready` of table 1: a lock is free, or the thread's own.
+fn ready<T: PartialEq>(holder: Option<T>, thread: T) -> bool {
+    holder.is_none_or(|t| t == thread)
 }
 
-impl System {
-    /// A thread executes its next instruction. `None`: it is blocked, and nothing has changed, or the thread is through.
-    pub fn execute(&mut self, program: &Program, thread: usize) -> Option<Fired> {
-        // The check that the paper leaves implicit in every row: `unflushed`.
-        if self.markers[thread] != 0 && !on(Mutant::RspMarkersIgnored) {
-            return None;
-        }
-        let position = usize::from(self.next[thread]);
-        let instruction = *program.threads()[thread].code.get(position)?;
-        let event = program.event(thread, position).unwrap_or(Event(0));
-        let group = program.group_of(thread);
-        let fired = match instruction {
-            Instruction::Load(to, at) => self.load(group, to, at, event),
-            Instruction::Store(from, at) => self.store_l1(program, group, at, self.value(from), event),
-            Instruction::Update(level, update, to, at) => {
-                let asked = Asked { update, to, at, event };
-                match level {
-                    Level::L1 => self.update_l1(program, thread, asked),
-                    Level::L2 => self.update_l2(program, thread, asked),
-                    Level::Global => self.update_global(program, thread, asked),
-                }
-            }
-            Instruction::Flush(level, reach) => self.flush(program, thread, level, reach),
-            Instruction::Invalidate(level, reach) => self.invalidate(program, group, level, reach),
-            Instruction::Lock(at) => self.lock(program, thread, at),
-            Instruction::Unlock(at) => self.unlock(program, thread, at),
-            Instruction::LockRmw(reach) => self.lock_rmw(program, thread, reach),
-            Instruction::UnlockRmw(reach) => self.unlock_rmw(program, group, reach),
-            Instruction::Compute(..) | Instruction::SkipUnless(..) | Instruction::Skip(_) => {
-                self.carry_on_thread(program, thread);
-                return None;
-            }
-        }?;
-        self.next[thread] += 1;
-        self.carry_on_thread(program, thread);
-        Some(fired)
-    }
+/// Gives what is loaded. Rule: rsp.LD
+#[inline]
+pub(in crate::memory) fn load<H: Hardware>(h: &H, group: H::Group, at: H::Location) -> Option<(H::Value, Fired)> {
+    let own = Cache::L1(group);
+    let value = if on(Mutant::RspLoadsInvalid) { h.held(own, at) } else { h.valid(own, at) }?;
+    Some((value, Rule::RspLd))
+}
 
-    /// Rule: rsp.LD
-    fn load(&mut self, group: usize, to: Register, at: Location, event: Event) -> Option<Fired> {
-        let entry = if on(Mutant::RspLoadsInvalid) {
-            Some(self.l1[group].entry(at)).filter(|e| e.present)
-        } else {
-            self.l1[group].valid(at)
-        }?;
-        self.set(to, entry.value);
-        self.ghost.read(event, entry.source);
-        Some(Rule::RspLd)
-    }
+/// Rule: rsp.ST
+#[inline]
+pub(in crate::memory) fn store<H: Hardware>(h: &mut H, group: H::Group, at: H::Location, value: H::Value) -> Fired {
+    let own = Cache::L1(group);
+    enter(h, own, at, value);
+    h.wrote(Some(own), at, value);
+    Rule::RspSt
+}
 
-    /// Rule: rsp.ST
-    fn store_l1(&mut self, program: &Program, group: usize, at: Location, value: i32, event: Event) -> Option<Fired> {
-        self.store(program, (Level::L1, group), at, value, event.into());
-        self.ghost.write(program, event, Place::l1(group), at);
-        Some(Rule::RspSt)
+/// `store` of table 1, into a cache: a new entry where there is none.
+#[inline]
+pub(super) fn enter<H: Hardware>(h: &mut H, cache: Cache<H::Group, H::Device>, at: H::Location, value: H::Value) {
+    h.put(cache, at, value, Hygiene::Dirty);
+    if !(on(Mutant::RspStoresUnqueued) && matches!(cache, Cache::L1(_))) {
+        h.enqueue(cache, Mark::Location(at));
     }
+}
 
-    /// `store` of table 1, into a cache: a new entry where there is none.
-    pub(super) fn store(
-        &mut self,
-        _program: &Program,
-        (level, which): (Level, usize),
-        at: Location,
-        value: i32,
-        source: Source,
-    ) {
-        let cache = if level == Level::L1 { &mut self.l1[which] } else { &mut self.l2[which] };
-        *cache.entry_mut(at) = Entry { value, source, present: true, hygiene: Hygiene::Dirty, valid: true };
-        if !(on(Mutant::RspStoresUnqueued) && level == Level::L1) {
-            cache.fifo.enqueue(Mark::Location(at));
-        }
-    }
+/// A location's entries of all L2 caches become invalid.
+#[inline]
+pub(super) fn invalidate_l2<H: Hardware>(h: &mut H, own: H::Group, at: H::Location) {
+    h.each_device(own, Reach::System, |h, device| h.invalidate(Cache::L2(device), at));
+}
 
-    /// An update reads what it found; answers what it stores, nothing where an exchange fails.
-    fn updated(&mut self, Asked { update, to, event, .. }: Asked, (found, source): (i32, Source)) -> Option<i32> {
-        let new = match update {
-            Update::Increment => Some(found.wrapping_add(1)),
-            Update::Apply(function, operand) => Some(function.of(found, self.value(operand))),
-            Update::Exchange(expected, new) => (found == self.value(expected)).then(|| self.value(new)),
-        };
-        self.set(to, found);
-        self.ghost.read(event, source);
-        new
+/// Rule: rsp.INC-L1
+#[inline]
+pub(in crate::memory) fn update_l1<H: Hardware>(
+    h: &mut H,
+    thread: H::Thread,
+    at: H::Location,
+    change: impl Change<H>,
+) -> Option<Fired> {
+    let group = h.group_of(thread);
+    if !ready(h.rmw(group), thread) && !on(Mutant::RspRmwLockIgnored) {
+        return None;
     }
+    let found = h.valid(Cache::L1(group), at)?;
+    if let Some(new) = change(h, found) {
+        store(h, group, at, new);
+    }
+    Some(Rule::RspIncL1)
+}
 
-    /// Rule: rsp.INC-L1
-    fn update_l1(&mut self, program: &Program, thread: usize, asked: Asked) -> Option<Fired> {
-        let Asked { at, event, .. } = asked;
-        let group = program.group_of(thread);
-        if !self.rmw[group].ready(thread) && !on(Mutant::RspRmwLockIgnored) {
-            return None;
-        }
-        let entry = self.l1[group].valid(at)?;
-        if let Some(new) = self.updated(asked, (entry.value, entry.source)) {
-            self.store(program, (Level::L1, group), at, new, event.into());
-            self.ghost.write(program, event, Place::l1(group), at);
-        }
-        Some(Rule::RspIncL1)
+/// Rule: rsp.INC-L2
+#[inline]
+pub(in crate::memory) fn update_l2<H: Hardware>(
+    h: &mut H,
+    thread: H::Thread,
+    at: H::Location,
+    change: impl Change<H>,
+) -> Option<Fired> {
+    let group = h.group_of(thread);
+    let (device, own) = (h.device_of(group), Cache::L1(group));
+    let dirty = !h.not_dirty(own, at) && !on(Mutant::RspDirtyPassed);
+    if !ready(h.rmw(group), thread) || dirty || !ready(h.locked(device, at), thread) {
+        return None;
     }
+    let found = h.valid(Cache::L2(device), at)?;
+    if !on(Mutant::RspIncrementKeepsL1) {
+        h.invalidate(own, at);
+    }
+    if let Some(new) = change(h, found) {
+        invalidate_l2(h, group, at);
+        enter(h, Cache::L2(device), at, new);
+        h.wrote(Some(Cache::L2(device)), at, new);
+    }
+    Some(Rule::RspIncL2)
+}
 
-    /// Rule: rsp.INC-L2
-    fn update_l2(&mut self, program: &Program, thread: usize, asked: Asked) -> Option<Fired> {
-        let Asked { at, event, .. } = asked;
-        let group = program.group_of(thread);
-        let device = program.device_of(group);
-        let dirty = !self.l1[group].not_dirty(at) && !on(Mutant::RspDirtyPassed);
-        let locked = !self.lockfile[device][usize::from(at.0)].ready(thread);
-        if !self.rmw[group].ready(thread) || dirty || locked {
-            return None;
-        }
-        let entry = self.l2[device].valid(at)?;
-        if !on(Mutant::RspIncrementKeepsL1) {
-            self.l1[group].invalidate(at);
-        }
-        if let Some(new) = self.updated(asked, (entry.value, entry.source)) {
-            (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
-            self.store(program, (Level::L2, device), at, new, event.into());
-            self.ghost.write(program, event, Place::l2(device), at);
-        }
-        Some(Rule::RspIncL2)
+/// An addition of ours, the counterpart for scope ALL (D-rsp-all). Rule: rsp.INC-GL
+#[inline]
+pub(in crate::memory) fn update_global<H: Hardware>(
+    h: &mut H,
+    thread: H::Thread,
+    at: H::Location,
+    change: impl Change<H>,
+) -> Option<Fired> {
+    let group = h.group_of(thread);
+    let (device, own) = (h.device_of(group), Cache::L1(group));
+    let dirty = !h.not_dirty(own, at) || !h.not_dirty(Cache::L2(device), at);
+    if !ready(h.rmw(group), thread) || dirty || !ready(h.locked(device, at), thread) {
+        return None;
     }
+    h.invalidate(own, at);
+    h.invalidate(Cache::L2(device), at);
+    let found = h.global(at);
+    if let Some(new) = change(h, found) {
+        invalidate_l2(h, group, at);
+        h.set_global(at, new);
+        h.wrote(None, at, new);
+    }
+    Some(Rule::RspIncGl)
+}
 
-    /// An addition of ours, the counterpart for scope ALL (D-rsp-all). Rule: rsp.INC-GL
-    fn update_global(&mut self, program: &Program, thread: usize, asked: Asked) -> Option<Fired> {
-        let Asked { at, event, .. } = asked;
-        let group = program.group_of(thread);
-        let device = program.device_of(group);
-        let dirty = !self.l1[group].not_dirty(at) || !self.l2[device].not_dirty(at);
-        let locked = !self.lockfile[device][usize::from(at.0)].ready(thread);
-        if !self.rmw[group].ready(thread) || dirty || locked {
-            return None;
-        }
-        self.l1[group].invalidate(at);
-        self.l2[device].invalidate(at);
-        if let Some(new) = self.updated(asked, self.global[usize::from(at.0)]) {
-            (0..program.device_count()).for_each(|d| self.l2[d].invalidate(at));
-            self.global[usize::from(at.0)] = (new, event.into());
-            self.ghost.write(program, event, Place::GLOBAL, at);
-        }
-        Some(Rule::RspIncGl)
+/// Puts markers into fifos.
+#[inline]
+pub(in crate::memory) fn flush<H: Hardware>(h: &mut H, thread: H::Thread, level: Level, reach: Reach) -> Fired {
+    let group = h.group_of(thread);
+    if level == Level::L1 {
+        // Rule: rsp.FLU-L1
+        let reach = if on(Mutant::RspFlushesOwn) { Reach::Group } else { reach };
+        h.each_group(group, reach, |h, which| {
+            h.enqueue(Cache::L1(which), Mark::Flush(thread));
+            h.marker_enters(thread);
+        });
+        return Rule::RspFluL1;
     }
+    // Rule: rsp.FLU-L2
+    h.each_device(group, reach, |h, which| {
+        h.enqueue(Cache::L2(which), Mark::Flush(thread));
+        h.marker_enters(thread);
+    });
+    Rule::RspFluL2
+}
 
-    fn flush(&mut self, program: &Program, thread: usize, level: Level, reach: Reach) -> Option<Fired> {
-        let group = program.group_of(thread);
-        let mark = Mark::Flush(u8::try_from(thread).unwrap_or(0));
-        if level == Level::L1 {
-            // Rule: rsp.FLU-L1
-            let reach = if on(Mutant::RspFlushesOwn) { Reach::Group } else { reach };
-            for which in groups(program, group, reach) {
-                self.l1[which].fifo.enqueue(mark);
-                self.markers[thread] += 1;
-            }
-            return Some(Rule::RspFluL1);
-        }
-        // Rule: rsp.FLU-L2
-        for which in devices(program, group, reach) {
-            self.l2[which].fifo.enqueue(mark);
-            self.markers[thread] += 1;
-        }
-        Some(Rule::RspFluL2)
+/// Invalidates all entries, dirty ones, too, which stay dirty.
+#[inline]
+pub(in crate::memory) fn invalidate<H: Hardware>(h: &mut H, group: H::Group, level: Level, reach: Reach) -> Fired {
+    if level == Level::L1 {
+        // Rule: rsp.INV-L1
+        let reach = if on(Mutant::RspInvalidatesOwn) { Reach::Group } else { reach };
+        h.each_group(group, reach, |h, which| h.invalidate_all(Cache::L1(which)));
+        return Rule::RspInvL1;
     }
+    // An addition of ours, for scope ALL (D-rsp-all). Rule: rsp.INV-L2
+    h.each_device(group, reach, |h, which| h.invalidate_all(Cache::L2(which)));
+    Rule::RspInvL2
+}
 
-    fn invalidate(&mut self, program: &Program, group: usize, level: Level, reach: Reach) -> Option<Fired> {
-        let locations = || (0..program.initial().len()).map(|at| Location(at as u8));
-        if level == Level::L1 {
-            // Rule: rsp.INV-L1
-            let reach = if on(Mutant::RspInvalidatesOwn) { Reach::Group } else { reach };
-            for which in groups(program, group, reach) {
-                locations().for_each(|at| self.l1[which].invalidate(at));
-            }
-            return Some(Rule::RspInvL1);
-        }
-        // An addition of ours, for scope ALL (D-rsp-all). Rule: rsp.INV-L2
-        for which in devices(program, group, reach) {
-            locations().for_each(|at| self.l2[which].invalidate(at));
-        }
-        Some(Rule::RspInvL2)
+/// Rule: rsp.LK-L2
+#[inline]
+pub(in crate::memory) fn lock<H: Hardware>(h: &mut H, thread: H::Thread, at: H::Location) -> Option<Fired> {
+    let device = h.device_of(h.group_of(thread));
+    if !ready(h.locked(device, at), thread) {
+        return None;
     }
+    h.set_locked(device, at, Some(thread));
+    Some(Rule::RspLkL2)
+}
 
-    /// Rule: rsp.LK-L2
-    fn lock(&mut self, program: &Program, thread: usize, at: Location) -> Option<Fired> {
-        let device = program.device_of(program.group_of(thread));
-        let lock = &mut self.lockfile[device][usize::from(at.0)];
-        if !lock.ready(thread) {
-            return None;
-        }
-        *lock = Lock::held(thread);
-        Some(Rule::RspLkL2)
-    }
+/// Whoever holds it (D-rsp-unlock). Rule: rsp.UL-L2
+#[inline]
+pub(in crate::memory) fn unlock<H: Hardware>(h: &mut H, thread: H::Thread, at: H::Location) -> Fired {
+    let device = h.device_of(h.group_of(thread));
+    h.set_locked(device, at, None);
+    Rule::RspUlL2
+}
 
-    /// Whoever holds it (D-rsp-unlock). Rule: rsp.UL-L2
-    fn unlock(&mut self, program: &Program, thread: usize, at: Location) -> Option<Fired> {
-        let device = program.device_of(program.group_of(thread));
-        self.lockfile[device][usize::from(at.0)] = Lock::default();
-        Some(Rule::RspUlL2)
+/// Rule: rsp.LK-rmw
+#[inline]
+pub(in crate::memory) fn lock_rmw<H: Hardware>(h: &mut H, thread: H::Thread, reach: Reach) -> Option<Fired> {
+    let own = h.group_of(thread);
+    let mut free = true;
+    h.each_group(own, reach, |h, group| free &= ready(h.rmw(group), thread));
+    if !free {
+        return None;
     }
+    h.each_group(own, reach, |h, group| h.set_rmw(group, Some(thread)));
+    Some(Rule::RspLkRmw)
+}
 
-    /// Rule: rsp.LK-rmw
-    fn lock_rmw(&mut self, program: &Program, thread: usize, reach: Reach) -> Option<Fired> {
-        let own = program.group_of(thread);
-        if groups(program, own, reach).any(|g| !self.rmw[g].ready(thread)) {
-            return None;
-        }
-        groups(program, own, reach).for_each(|g| self.rmw[g] = Lock::held(thread));
-        Some(Rule::RspLkRmw)
-    }
-
-    /// Whoever holds them (D-rsp-unlock). Rule: rsp.UL-rmw
-    fn unlock_rmw(&mut self, program: &Program, group: usize, reach: Reach) -> Option<Fired> {
-        groups(program, group, reach).for_each(|g| self.rmw[g] = Lock::default());
-        Some(Rule::RspUlRmw)
-    }
+/// Whoever holds them (D-rsp-unlock). Rule: rsp.UL-rmw
+#[inline]
+pub(in crate::memory) fn unlock_rmw<H: Hardware>(h: &mut H, group: H::Group, reach: Reach) -> Fired {
+    h.each_group(group, reach, |h, group| h.set_rmw(group, None));
+    Rule::RspUlRmw
 }

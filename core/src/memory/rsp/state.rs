@@ -3,6 +3,7 @@
 
 use super::assembly::{Event, Location, Operand, Program, Register};
 use super::{DEVICES, EVENTS, FIFO, GROUPS, LOCATIONS, REGISTERS, THREADS};
+use serde::{Deserialize, Serialize};
 
 /// Whether an entry is to be written to the level below.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -51,12 +52,12 @@ pub struct Entry {
 }
 
 /// An element of a fifo.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mark {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Mark<L = Location, T = u8> {
     /// A location that may have to be flushed.
-    Location(Location),
+    Location(L),
     /// `FLUSH`: all that the thread waits for is in front of it.
-    Flush(u8),
+    Flush(T),
 }
 
 /// A synchronisation fifo. The paper's `tail` is where elements leave it.

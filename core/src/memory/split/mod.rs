@@ -9,7 +9,13 @@
 //! steps, as with caches; accesses of local memory, of parameters and constants, which nobody else can see, are done at
 //! once. Addresses are checked when the instruction is executed. An access of 128 bits that is no vector is one operation.
 
+mod bytes;
+mod lsc;
 mod pending;
+mod slsc;
+
+pub use lsc::Lsc;
+pub use slsc::Slsc;
 
 use super::fermi::program::OpKind;
 use super::flat::{Arena, Told, carry_out, places, tell};
@@ -115,25 +121,7 @@ impl Memory for Split {
     }
 
     fn issue<S: Sink>(&mut self, on: Active<'_, '_>, request: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
-        let Active { at, mask, regs, near, .. } = on;
-        let places = places(&self.arena, mask, request, regs, near, cx.hints.at(at.pc))?;
-        let shared = |l: &usize| matches!(places[*l].0, Space::Global | Space::Shared);
-        let later: LaneMask = lanes_of(mask).filter(shared).fold(0, |m, l| m | 1 << l);
-        let now: LaneMask = mask & !later;
-        if now != 0 {
-            let lanes = &expand(now, &cx.tables);
-            self.arena.issue(Active { at, mask: now, lanes, regs, near }, request, cx)?;
-        }
-        if later == 0 {
-            return Ok(());
-        }
-        // What one element loads may be the address of the next.
-        let class = request.address_class();
-        let reloads = request.elems > 1 && class == request.class() && request.regs.contains(&request.addr);
-        let address = if reloads { Held::capture(&[(class, request.addr)], regs) } else { Held::default() };
-        let instruction = Instruction { at, request: *request, lanes: mask, address };
-        self.pending.push(instruction, later, elements(request));
-        Ok(())
+        self.take_in(on, request, cx, false)
     }
 
     fn blocked(&self, at: Issuer, _: &Uses, lanes: LaneMask) -> LaneMask {
@@ -158,9 +146,71 @@ impl Memory for Split {
 
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
         let Some((instruction, lane, k)) = self.pending.take(number) else { return Ok(()) };
-        let Instruction { at, request, address, lanes: all } = instruction;
         // Also when lanes are left: whoever keeps what registers hold must look again.
-        self.woken.push(at.who);
+        self.woken.push(instruction.at.who);
+        self.act(&instruction, (lane, k), stores, cx)
+    }
+
+    fn woken(&mut self, out: &mut Vec<Who>) {
+        out.append(&mut self.woken);
+    }
+
+    fn in_flight(&self, launch: u32, block: Option<u64>) -> usize {
+        self.pending.warps().filter(|w| w.launch == launch && block.is_none_or(|b| b == w.block)).count()
+    }
+
+    fn view(&self) -> MemoryView {
+        let mut all: Vec<(&Instruction, LaneMask)> = self.pending.lanes_left().collect();
+        all.sort_unstable_by_key(|(i, _)| i.order());
+        let operations = all.into_iter().map(|(i, lanes)| shown(i.at, lanes, &i.request)).collect();
+        MemoryView { operations, ..MemoryView::default() }
+    }
+}
+
+impl Split {
+    /// Takes in a request; `whole`: its lanes access memory together.
+    fn take_in<S: Sink>(
+        &mut self,
+        on: Active<'_, '_>,
+        request: &WarpRequest,
+        cx: &mut Cx<'_, S>,
+        whole: bool,
+    ) -> Taken {
+        let Active { at, mask, regs, near, .. } = on;
+        let places = places(&self.arena, mask, request, regs, near, cx.hints.at(at.pc))?;
+        let shared = |l: &usize| matches!(places[*l].0, Space::Global | Space::Shared);
+        let later: LaneMask = lanes_of(mask).filter(shared).fold(0, |m, l| m | 1 << l);
+        let now: LaneMask = mask & !later;
+        if now != 0 {
+            let lanes = &expand(now, &cx.tables);
+            self.arena.issue(Active { at, mask: now, lanes, regs, near }, request, cx)?;
+        }
+        if later == 0 {
+            return Ok(());
+        }
+        // What one element loads may be the address of the next.
+        let class = request.address_class();
+        let reloads = request.elems > 1 && class == request.class() && request.regs.contains(&request.addr);
+        let address = if reloads { Held::capture(&[(class, request.addr)], regs) } else { Held::default() };
+        let instruction = Instruction { at, request: *request, lanes: mask, address, together: 0 };
+        if whole {
+            let (instruction, first) = (Instruction { together: later, ..instruction }, later & later.wrapping_neg());
+            self.pending.push(instruction, first, elements(request).take(1));
+        } else {
+            self.pending.push(instruction, later, elements(request));
+        }
+        Ok(())
+    }
+
+    /// The access of one lane and element takes effect.
+    fn act<S: Sink>(
+        &mut self,
+        instruction: &Instruction,
+        (lane, k): (usize, usize),
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Acted {
+        let Instruction { at, request, address, lanes: all, .. } = instruction.clone();
         let gone = || {
             let stop = Stop::internal("a memory operation is in flight whose warp is gone", None);
             Box::new(Trouble { at, lanes: 1 << lane, fault: Fault::Stop(stop) })
@@ -204,20 +254,5 @@ impl Memory for Split {
             told.map_err(|stop| Box::new(Trouble { at, lanes: mask, fault: Fault::Stop(stop) }))?;
         }
         done.map_err(|fault| Box::new(Trouble { at, lanes: mask, fault: *fault }))
-    }
-
-    fn woken(&mut self, out: &mut Vec<Who>) {
-        out.append(&mut self.woken);
-    }
-
-    fn in_flight(&self, launch: u32, block: Option<u64>) -> usize {
-        self.pending.warps().filter(|w| w.launch == launch && block.is_none_or(|b| b == w.block)).count()
-    }
-
-    fn view(&self) -> MemoryView {
-        let mut all: Vec<(&Instruction, LaneMask)> = self.pending.lanes_left().collect();
-        all.sort_unstable_by_key(|(i, _)| i.order());
-        let operations = all.into_iter().map(|(i, lanes)| shown(i.at, lanes, &i.request)).collect();
-        MemoryView { operations, ..MemoryView::default() }
     }
 }

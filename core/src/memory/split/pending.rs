@@ -24,6 +24,8 @@ pub(super) struct Instruction {
     pub(super) lanes: LaneMask,
     /// The address register's values, when the instruction writes it.
     pub(super) address: Held,
+    /// The lanes that access memory together, as one operation; none where each has its own.
+    pub(super) together: LaneMask,
 }
 
 impl Instruction {
@@ -90,6 +92,22 @@ impl Pending {
         Some((instruction, bit % LANES, bit / LANES))
     }
 
+    /// The instruction that an operation is a part of, its lane and its element.
+    pub(super) fn look(&self, number: u32) -> Option<(&Instruction, usize, usize)> {
+        let number = number as usize;
+        let (slot, bit) = (number / (WORDS * 64), number % (WORDS * 64));
+        let left = self.rest.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
+        self.slots.get(slot)?.as_ref().filter(|_| left).map(|instruction| (instruction, bit % LANES, bit / LANES))
+    }
+
+    /// The lanes and elements of an instruction that are left, by the warp and the lanes that execute it.
+    pub(super) fn left(&self, who: Who, lanes: LaneMask) -> SmallVec<[(usize, usize); 4]> {
+        let slots = self.slots_of(who).into_iter().filter(|(_, instruction)| instruction.lanes == lanes);
+        let words = slots.flat_map(|(slot, _)| self.words(slot).iter().enumerate());
+        let bits = words.flat_map(|(k, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| 64 * k + b));
+        bits.map(|bit| (bit % LANES, bit / LANES)).collect()
+    }
+
     /// Empties a slot.
     fn leave(&mut self, slot: usize) {
         for word in self.rest.iter_mut().skip(slot * WORDS).take(WORDS) {
@@ -129,11 +147,13 @@ impl Pending {
     /// The operations of a warp by their names: a lane executes one instruction at a time, so its elements are told apart.
     pub(super) fn movable(&self, who: Who, out: &mut Vec<Movable>) {
         let first = out.len();
-        for (slot, _) in self.slots_of(who) {
+        for (slot, instruction) in self.slots_of(who) {
+            let together = instruction.together;
             let words = (0u32..).zip(self.words(slot));
             let left = words.flat_map(|(k, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| 64 * k + b));
             let name = |place| OperationName { block: who.block, warp: who.warp, place };
-            out.extend(left.map(|place| Movable { name: name(place), lanes: 1 << (place as usize % LANES) }));
+            let lanes = |place: u32| if together == 0 { 1 << (place as usize % LANES) } else { together };
+            out.extend(left.map(|place| Movable { name: name(place), lanes: lanes(place) }));
         }
         out[first..].sort_unstable();
     }
@@ -178,7 +198,7 @@ impl Pending {
         instructions.map(|(slot, i)| {
             let both = self.words(slot).iter().fold(0, |all, word| all | word);
             let low = |word: u64| LaneMask::try_from(word & u64::from(LaneMask::MAX)).unwrap_or(0);
-            (i, low(both) | low(both >> LANES))
+            (i, low(both) | low(both >> LANES) | i.together)
         })
     }
 }

@@ -42,6 +42,8 @@ pub(super) struct FnLower<'a, 't> {
     pub(super) id: FuncId,
     pub(super) inject: bool,
     pub(super) code: FnCode,
+    /// Whether the next instruction is marked as remote (D-rsp-ptx-remote).
+    pub(super) remote: bool,
     /// Of the instruction being lowered.
     pub(super) guard: Option<Guard>,
     span: Span,
@@ -90,6 +92,9 @@ pub(super) struct FnLower<'a, 't> {
     pub(super) locals: Vec<SharedName>,
 }
 
+/// The pragma that marks the next instruction as a remote access.
+const REMOTE: &str = "warpstep remote";
+
 /// Bits and lanes of a register that is declared.
 fn shape(variable: &Variable) -> (u8, u8) {
     let bits = bits_of(variable.ty).and_then(|bits| u8::try_from(bits).ok());
@@ -119,6 +124,7 @@ pub(super) fn lower<'t>(
         id,
         inject: options.inject,
         code: FnCode::default(),
+        remote: false,
         guard: None,
         span: tree.span,
         types: &[],
@@ -196,7 +202,10 @@ impl<'t> FnLower<'_, 't> {
 
     fn statement(&mut self, stmt: &'t Stmt) {
         match stmt {
-            Stmt::Instr(instr) => self.instruction(instr),
+            Stmt::Instr(instr) => {
+                self.instruction(instr);
+                self.remote = false;
+            }
             Stmt::Label(ident) => {
                 let at = self.here();
                 if let Some(label) = self.label(ident.name) {
@@ -231,6 +240,7 @@ impl<'t> FnLower<'_, 't> {
                     self.loc = u32::try_from(self.program.env.locs.len()).unwrap_or(u32::MAX);
                     self.program.env.locs.push(*loc);
                 }
+                Debugging::Pragma(texts) if texts.iter().any(|text| text == REMOTE) => self.remote = true,
                 Debugging::File { index, path, .. } => {
                     self.program.env.files.insert((self.unit.file.0, *index), path.clone());
                 }

@@ -75,7 +75,7 @@ impl<'t> FnLower<'_, 't> {
         if let Some(within) = at.place.and_then(|place| self.within(place)) {
             self.program.env.named.insert(imm, within);
         }
-        self.program.env.requests.push(request);
+        self.program.env.requests.push(WarpRequest { remote: self.remote, ..request });
         let instr = Instr { imm, a: request.addr, d: request.regs[0], ..Instr::new(Op::Mem) };
         self.emit(role, instr);
     }

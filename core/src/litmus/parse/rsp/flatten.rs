@@ -7,6 +7,10 @@ use crate::litmus::rsp::{Access, Form, Location, Operation, Region, Statement, S
 use crate::litmus::tree::{Ident, Relation, Value};
 use std::cell::Cell;
 
+/// Words with which statements, loops and questions begin: a register of such a name could not be written at the start of a statement.
+const RESERVED: [&str; 12] =
+    ["int", "if", "else", "while", "for", "do", "locations", "filter", "exists", "forall", "final", "not"];
+
 /// What is known of a whole text.
 pub(super) struct Flat<'s> {
     text: &'s str,
@@ -119,6 +123,9 @@ impl Block<'_> {
     }
 
     fn assign(&mut self, to: Ident, of: &Term, span: Span) {
+        if RESERVED.contains(&&*to.name) {
+            self.errors.push((K::Reserved, to.span));
+        }
         let statement = match &of.kind {
             TermKind::Number(_) | TermKind::Name(_) => Statement::Assign { to, value: self.value(of) },
             TermKind::At(from) => {

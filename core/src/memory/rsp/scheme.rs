@@ -1,11 +1,11 @@
 //! Table 3: what each operation of the language is compiled to.
 
+use super::assembly::{Level, Reach};
 use crate::base::words;
-use crate::litmus::rsp::{Access, MemoryScope};
-use crate::memory::rsp::{Level, Reach};
+use serde::{Deserialize, Serialize};
 
 /// Operations, as table 3 tells them apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the operations of section 2.2; an update is any read-modify-write")]
 pub enum Kind {
     Load,
@@ -15,6 +15,7 @@ pub enum Kind {
 
 words! {
     /// How wide an operation is. Those at scope WG are as narrow as plain ones, remote or not.
+    #[derive(Serialize, Deserialize)]
     pub enum Width {
         /// `na`, `WG`
         Narrow = "WG",
@@ -30,16 +31,15 @@ words! {
 }
 
 impl Width {
-    /// The width of an access.
+    /// The width of an atomic access.
     #[must_use]
-    pub const fn of(access: Access) -> Self {
-        let Access::Atomic { scope, remote, .. } = access else { return Self::Narrow };
+    pub const fn of(scope: Reach, remote: bool) -> Self {
         match (scope, remote) {
-            (MemoryScope::WorkGroup, _) => Self::Narrow,
-            (MemoryScope::Device, false) => Self::Device,
-            (MemoryScope::Device, true) => Self::DeviceRemote,
-            (MemoryScope::All, false) => Self::All,
-            (MemoryScope::All, true) => Self::AllRemote,
+            (Reach::Group, _) => Self::Narrow,
+            (Reach::Device, false) => Self::Device,
+            (Reach::Device, true) => Self::DeviceRemote,
+            (Reach::System, false) => Self::All,
+            (Reach::System, true) => Self::AllRemote,
         }
     }
 
@@ -55,7 +55,7 @@ impl Width {
 }
 
 /// A row of the table.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Row {
     /// The operation.
     pub kind: Kind,
@@ -89,6 +89,16 @@ use Reach::{Device as DV, Group as WG, System as SY};
 use Step::{Access as Own, Flush as Flu, Invalidate as Inv, Lock, LockRmw, Unlock, UnlockRmw};
 
 const LONE: &[Step] = &[Own];
+
+words! {
+    /// The columns of the table.
+    pub enum SchemeName {
+        /// What was published first.
+        Original = "original",
+        /// What the paper proposes.
+        Proposed = "proposed",
+    }
+}
 
 /// A compilation scheme.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -161,6 +171,15 @@ const fn proposed(row: Row) -> &'static [Step] {
 }
 
 impl Scheme {
+    /// The scheme of a name.
+    #[must_use]
+    pub fn of(name: SchemeName) -> Self {
+        match name {
+            SchemeName::Original => Self::original(),
+            SchemeName::Proposed => Self::proposed(),
+        }
+    }
+
     /// What was published first (`Original`).
     #[must_use]
     pub fn original() -> Self {

@@ -1,0 +1,101 @@
+//! The environment as data for people: what is in flight, and what caches hold.
+
+use super::Promoted;
+use super::caches::{At, Entry, Group, UNIT, Unit, bits};
+use super::pending::{Does, Instruction, Lane, mask};
+use crate::base::LaneMask;
+use crate::memory::Cx;
+use crate::memory::fermi::program::OpKind;
+use crate::verdict::{
+    CacheView, Event, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, Rule, Sink, StepEnd,
+    Stop, WhichCache, Who,
+};
+
+/// What lanes of an instruction do.
+fn shown(instruction: &Instruction, left: &[Lane]) -> OperationView {
+    let lanes: LaneMask = mask(left);
+    let (name, region) = match &instruction.does {
+        Does::Access(rq, _) => (OpKind::of(rq.op), Some(Region::Global)),
+        Does::Fence(..) => (OpKind::Fence, None),
+    };
+    let access =
+        |l: &Lane| LaneBytes { lane: l.lane.into(), address: l.address, bytes: l.at.mask.count_ones(), value: None };
+    let accesses = left.iter().filter(|l| l.at.mask != 0).map(access).collect();
+    OperationView {
+        who: instruction.at.who,
+        pc: instruction.at.pc,
+        lanes,
+        processor: instruction.at.sm,
+        name: name.name().to_owned(),
+        region,
+        accesses,
+        ..OperationView::default()
+    }
+}
+
+impl Promoted {
+    fn line(&self, unit: Unit, way: usize, entry: &Entry) -> LineView {
+        LineView {
+            set: 0,
+            way: u32::try_from(way).unwrap_or(u32::MAX),
+            region: Region::Global,
+            base: self.address(unit),
+            bytes: (0..UNIT).map(|k| (entry.valid >> k & 1 == 1).then(|| entry.bytes[k])).collect(),
+            dirty: entry.dirty.into(),
+            filling: 0,
+            pins: Vec::new(),
+            first: false,
+        }
+    }
+
+    /// The address of a unit's first byte.
+    fn address(&self, unit: Unit) -> u64 {
+        self.arena.address_of(unit as usize * UNIT)
+    }
+
+    /// The environment as it is.
+    pub(super) fn environment(&self) -> MemoryView {
+        let shown = |instruction: &Instruction| {
+            let waits = instruction.left.iter().all(|l| self.waits(instruction, *l).is_some());
+            OperationView { waits, ..shown(instruction, &instruction.left) }
+        };
+        let operations = self.pending.all().into_iter().map(|(_, i)| shown(i)).collect();
+        let held = |e: &Entry| e.valid | e.dirty != 0;
+        let caches = self.caches.l1.iter().filter(|(_, l1)| l1.entries.values().any(held));
+        let cache = |(group, l1): (&Group, &super::caches::Level1)| {
+            let entries = l1.entries.iter().filter(|(_, e)| held(e)).enumerate();
+            let lines: Vec<LineView> = entries.map(|(way, (unit, e))| self.line(*unit, way, e)).collect();
+            let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+            CacheView { cache: WhichCache::Block(group.block), shape: [1, count(lines.len()), count(UNIT)], lines }
+        };
+        MemoryView { operations, caches: caches.map(cache).collect(), locked: Vec::new(), ..MemoryView::default() }
+    }
+
+    /// Tells of a step of a lane.
+    pub(super) fn tell_step<S: Sink>(
+        &self,
+        instruction: &Instruction,
+        lane: Lane,
+        last: bool,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Stop> {
+        let end = if last { StepEnd::Ends } else { StepEnd::Yields };
+        let look = || MemoryStep::Operation { operation: shown(instruction, &[lane]), from: 0, end };
+        cx.sink.event(instruction.at.who, Event::MemoryStep(Look::new(&look)))
+    }
+
+    /// Tells of a transition of the environment.
+    pub(super) fn tell_transition<S: Sink>(
+        &self,
+        group: Group,
+        at: At,
+        rule: Rule,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Stop> {
+        let line = Some((Region::Global, self.address(at.unit)));
+        let written = bits(at.mask).fold(0, |m: u128, k| m | 1 << k);
+        let cache = WhichCache::Block(group.block);
+        let look = || MemoryStep::Silent { rule, cache, line, written };
+        cx.sink.event(Who::default(), Event::MemoryStep(Look::new(&look)))
+    }
+}

@@ -1,0 +1,226 @@
+//! PTX kernels on the hardware of remote-scope promotion (`--memory rsp`): small programs end as they do on the abstract machine, the
+//! published bugs are found, and fences and other instructions do what spec-notes/rsp-ptx.md says. `RSP_FULL=1` leaves no program out.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+use warpstep::base::SourceMap;
+use warpstep::explore::promotion;
+use warpstep::explore::space::{Options, explore};
+use warpstep::launch::build;
+use warpstep::litmus::Final;
+use warpstep::litmus::rsp::Home;
+use warpstep::litmus::rsp_machine::sweep::{Op, Shape};
+use warpstep::litmus::rsp_machine::{Ended, Kind, Scheme, compile};
+use warpstep::machine::walk::{Grain, State};
+use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
+use warpstep::memory::rsp::SchemeName;
+use warpstep::verdict::Stop;
+
+const KINDS: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Update];
+const NARROW: Option<(u8, bool)> = Some((0, false));
+const DEVICE: Option<(u8, bool)> = Some((1, false));
+const REMOTE: Option<(u8, bool)> = Some((1, true));
+const SCHEMES: [SchemeName; 2] = [SchemeName::Original, SchemeName::Proposed];
+
+/// Bytes of the memory whose address is the kernel's parameter: locations and what threads have read, each in a unit of its own.
+const BYTES: u64 = 1024;
+/// From one location to the next.
+const APART: u64 = 64;
+/// Where what a thread has read is, by its number and that of its operation.
+const fn read_at(thread: usize, place: usize) -> u64 {
+    256 + APART * (4 * thread as u64 + place as u64)
+}
+
+/// How a program can end, and whether it can be left waiting.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Ends {
+    /// What is read, and what locations hold then.
+    values: BTreeSet<Vec<u32>>,
+    waits: bool,
+}
+
+fn op(kind: Kind, atomic: Option<(u8, bool)>, at: u8) -> Op {
+    Op { kind, atomic, at }
+}
+
+/// Two threads in two work-groups.
+fn pair(one: &[Op], other: &[Op], conditional: Option<usize>) -> Shape {
+    let home = |group| Home { device: 0, group };
+    Shape { threads: vec![(home(0), one.to_vec()), (home(1), other.to_vec())], conditional }
+}
+
+/// The operations of a program whose values are looked at: those that read.
+fn reads(shape: &Shape) -> Vec<(usize, usize)> {
+    let threads = shape.threads.iter().enumerate();
+    let reads = threads.flat_map(|(t, (_, ops))| ops.iter().enumerate().map(move |(p, op)| (t, p, op.kind)));
+    reads.filter(|(.., kind)| *kind != Kind::Store).map(|(t, p, _)| (t, p)).collect()
+}
+
+fn locations(shape: &Shape) -> u8 {
+    shape.threads.iter().flat_map(|(_, ops)| ops).map(|op| op.at + 1).max().unwrap_or(0)
+}
+
+/// What the abstract machine does.
+fn abstractly(shape: &Shape, scheme: SchemeName) -> Ends {
+    let test = shape.test();
+    let compiled = compile(&test, &Scheme::of(scheme)).unwrap();
+    let search = |grain, stuck| {
+        let mut poll = |_| None;
+        let options = &mut promotion::Options { grain, ghost: false, stuck, max_states: None, poll: &mut poll };
+        promotion::explore(&compiled.program, options)
+    };
+    let mut ends = Ends { waits: search(promotion::Grain::Every, true).stuck.0 != 0, ..Ends::default() };
+    for end in search(promotion::Grain::Needed, false).ends.keys() {
+        let ended = Ended { compiled: &compiled, test: &test, end };
+        let read = |(t, p): (usize, usize)| ended.register(t, &format!("r{p}")).unwrap_or(0) as u32;
+        let held = end.memory.iter().map(|v| v.cast_unsigned());
+        ends.values.insert(reads(shape).into_iter().map(read).chain(held).collect());
+    }
+    ends
+}
+
+/// A program as a kernel for blocks of one thread.
+fn kernel(shape: &Shape) -> String {
+    let mut text = String::from(
+        ".version 8.0\n.target sm_70\n.address_size 64\n.entry k(.param .u64 p) {\n.reg .b32 %b, %r<4>;\n.reg .b64 %m;\n\
+         .reg .pred %q;\nmov.u32 %r0, 0;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nld.param.u64 %m, [p];\n\
+         mov.u32 %b, %ctaid.x;\n",
+    );
+    for thread in 0..shape.threads.len() {
+        let _ = writeln!(text, "setp.eq.u32 %q, %b, {thread};\n@%q bra T{thread};");
+    }
+    let mut value = 0;
+    for (thread, (_, ops)) in shape.threads.iter().enumerate() {
+        let _ = writeln!(text, "exit;\nT{thread}:");
+        for (place, op) in ops.iter().enumerate() {
+            value += 1;
+            let at = APART * u64::from(op.at);
+            let scope = match op.atomic {
+                Some((0, _)) => "cta",
+                _ => "gpu",
+            };
+            let mark = if op.atomic.is_some_and(|(_, remote)| remote) { ".pragma \"warpstep remote\";\n" } else { "" };
+            let _ = match (op.kind, op.atomic) {
+                (Kind::Load, None) => writeln!(text, "ld.global.u32 %r{place}, [%m+{at}];"),
+                (Kind::Store, None) => writeln!(text, "st.global.u32 [%m+{at}], {value};"),
+                (Kind::Load, _) => writeln!(text, "{mark}ld.acquire.{scope}.global.u32 %r{place}, [%m+{at}];"),
+                (Kind::Store, _) => writeln!(text, "{mark}st.release.{scope}.global.u32 [%m+{at}], {value};"),
+                (Kind::Update, _) => {
+                    writeln!(text, "{mark}atom.acq_rel.{scope}.global.add.u32 %r{place}, [%m+{at}], 1;")
+                }
+            };
+            if shape.conditional == Some(thread) && place == 0 {
+                let _ = writeln!(text, "setp.eq.u32 %q, %r0, 0;\n@%q bra E{thread};");
+            }
+        }
+        let _ = writeln!(text, "E{thread}:");
+        for (_, place) in reads(shape).into_iter().filter(|(t, _)| *t == thread) {
+            let _ = writeln!(text, "st.global.u32 [%m+{}], %r{place};", read_at(thread, place));
+        }
+    }
+    text + "exit;\n}\n"
+}
+
+fn word(state: &dyn State, address: u64) -> u32 {
+    state.bytes(address, 4).map_or(u32::MAX, |b| u32::from_le_bytes(b.try_into().unwrap()))
+}
+
+/// Goes through all runs of a kernel of one thread a block; `show`: the words that are looked at.
+fn all_runs(text: &str, (blocks, threads): (u32, u32), memory: MemoryModel, show: &[u64]) -> Ends {
+    let control = Some(ControlModel::Thread);
+    let config = Config { control, memory, warp_size: threads.min(32), ..Config::default() };
+    let mut sources = SourceMap::default();
+    let file = sources.add("k.ptx", text.to_owned());
+    let env = build(&[file], control, &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}"));
+    let mut context = Context::new(Arc::new(env), config).unwrap();
+    let address = context.alloc("memory", BYTES).unwrap();
+    let params = address.to_le_bytes().to_vec();
+    let launch = Launch { entry: "k".into(), grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0, params };
+    let mut walk = context.walk(&[launch], Grain::Visible).unwrap();
+    let mut poll = |_: &_| None;
+    let mut options = Options { max_states: Some(3_000_000), ..Options::states(false, &mut poll) };
+    let end = &mut |state: &dyn State| show.iter().map(|at| word(state, address + at)).collect::<Vec<u32>>();
+    let space = explore(&mut *walk, &mut options, end);
+    assert_eq!(space.limit, None, "{text}");
+    let waits = space.found.iter().any(|found| matches!(found.stop, Stop::Stuck(_)));
+    assert!(waits || space.found.is_empty(), "{text}\n{:?}", space.found.first().map(|f| &f.stop));
+    Ends { values: space.outcomes.into_keys().collect(), waits }
+}
+
+/// What a program does as a kernel.
+fn as_kernel(shape: &Shape, scheme: SchemeName) -> Ends {
+    let held = (0..locations(shape)).map(|at| APART * u64::from(at));
+    let show: Vec<u64> = reads(shape).into_iter().map(|(t, p)| read_at(t, p)).chain(held).collect();
+    all_runs(&kernel(shape), (2, 1), MemoryModel::Rsp(scheme), &show)
+}
+
+/// The nine operations of table 3 on a location.
+fn nine() -> Vec<Op> {
+    KINDS.iter().flat_map(|kind| [NARROW, DEVICE, REMOTE].map(|atomic| op(*kind, atomic, 0))).collect()
+}
+
+/// Every how many-th program is looked at.
+fn stride(usual: usize) -> usize {
+    if std::env::var_os("RSP_FULL").is_some() { 1 } else { usual }
+}
+
+/// Message passing: the second thread reads `x` if it has read the flag `y`, by a load or by an increment.
+fn message_passing(flag: Kind) -> Shape {
+    let (writes, reads) =
+        ([op(Kind::Store, None, 0), op(Kind::Store, DEVICE, 1)], [op(flag, DEVICE, 1), op(Kind::Load, None, 0)]);
+    pair(&writes, &reads, Some(1))
+}
+
+/// Compares; tells whether the program can be left waiting, on the abstract machine and as a kernel.
+fn agree(shape: &Shape, scheme: SchemeName) -> (bool, bool) {
+    let (abstractly, kernel_ends) = (abstractly(shape, scheme), as_kernel(shape, scheme));
+    assert_eq!(abstractly.values, kernel_ends.values, "{scheme:?} {shape:?}\n{}", kernel(shape));
+    assert!(abstractly.waits || !kernel_ends.waits, "{scheme:?} waits: {shape:?}\n{}", kernel(shape));
+    (abstractly.waits, kernel_ends.waits)
+}
+
+#[test]
+fn the_published_bugs_are_there_under_the_original_scheme() {
+    let figure5 = pair(&[op(Kind::Update, NARROW, 0)], &[op(Kind::Store, REMOTE, 0)], None);
+    let cases = [
+        // The flag is read, and not what it was set after.
+        (message_passing(Kind::Load), vec![2, 0, 1, 2]),
+        (message_passing(Kind::Update), vec![2, 0, 1, 3]),
+        // The store is lost between the increment's read and its write.
+        (figure5, vec![0, 1]),
+    ];
+    for (shape, wrong) in cases {
+        for scheme in SCHEMES {
+            agree(&shape, scheme);
+            let found = as_kernel(&shape, scheme).values.contains(&wrong);
+            assert_eq!(found, scheme == SchemeName::Original, "{scheme:?} {shape:?}");
+        }
+    }
+}
+
+#[test]
+fn kernels_end_as_programs_of_the_abstract_machine_do() {
+    let nine = nine();
+    let (mut count, mut waiting) = (0, [[0, 0]; 2]);
+    let mut look = |shape: &Shape| {
+        for (scheme, waiting) in SCHEMES.into_iter().zip(&mut waiting) {
+            let (abstractly, kernel) = agree(shape, scheme);
+            waiting[0] += usize::from(abstractly);
+            waiting[1] += usize::from(kernel);
+        }
+        count += 1;
+    };
+    for first in &nine {
+        for second in &nine {
+            look(&pair(&[*first], &[*second], None));
+        }
+    }
+    let all = nine.iter().flat_map(|a| nine.iter().map(move |b| [*a, *b]));
+    let all: Vec<([Op; 2], Op)> = all.flat_map(|two| nine.iter().map(move |one| (two, *one))).collect();
+    for (two, one) in all.iter().step_by(stride(41)) {
+        look(&pair(two, &[*one], None));
+    }
+    println!("{count} programs; waiting: {waiting:?}");
+    assert!(waiting[0][1] > 0 && waiting[1] == [0, 0], "{waiting:?}");
+}
