@@ -340,6 +340,11 @@ impl Memory for Mutexed {
         self.wavefronts.ready()
     }
 
+    /// Another warp is next: whoever gives a mutex back has it again only when others who wait for it had their turns.
+    fn turn_ends(&self, number: u32) -> u32 {
+        number | 63
+    }
+
     fn pending(&self) -> usize {
         self.wavefronts.len()
     }

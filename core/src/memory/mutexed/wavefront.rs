@@ -67,8 +67,7 @@ pub(super) enum Doing {
     Retire(Part),
 }
 
-/// Where the numbers of the parts of the current instruction begin. Behind those of stores: a schedule that takes turns asks for the mutexes
-/// of all warps before what was issued meanwhile retires.
+/// Where the numbers of the parts of the current instruction begin: behind those of stores, which are older.
 const CURRENT: u32 = 32;
 
 /// A warp with something in flight.
