@@ -67,8 +67,8 @@ pub(super) enum Doing {
     Retire(Part),
 }
 
-/// Where the numbers of the parts of the current instruction begin: behind those of stores, which are older.
-const CURRENT: u32 = 32;
+/// Where the numbers of the parts of stores begin.
+const STORES: u32 = 32;
 
 /// A warp with something in flight.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -153,21 +153,20 @@ impl Wavefront {
         self.steps(hash).find(|(n, _)| *n == number).map(|(_, doing)| doing)
     }
 
-    /// The steps that can be made, with their numbers: a part of the oldest store has its first lane's, one of the current instruction
-    /// 32 more.
+    /// The steps that can be made, with their numbers: a part of the current instruction has its first lane's, one of the oldest
+    /// store 32 more.
     pub fn steps(&self, hash: Hash) -> impl Iterator<Item = (u32, Doing)> + '_ {
-        let asks = self.lacks(hash).map(|(entry, part)| (CURRENT + part.lead(), Doing::Ask(entry)));
+        let asks = self.lacks(hash).map(|(entry, part)| (part.lead(), Doing::Ask(entry)));
         let free = self.gmm.pending_store() == 0 || on(Mutant::LscPtxNoMutex);
         let loads = self.current.iter().filter(|current| !current.writes()).flat_map(|current| &current.parts);
         let loads = loads.filter(move |part| free || self.gmm.holds(hash.entry(part.line)));
-        let loads =
-            loads.filter(|part| !self.stores_to(part.line)).map(|part| (CURRENT + part.lead(), Doing::Perform(*part)));
+        let loads = loads.filter(|part| !self.stores_to(part.line)).map(|part| (part.lead(), Doing::Perform(*part)));
         let calm = self.stores.is_empty() || on(Mutant::LscPtxSharedAtOnce);
         let shared = self.shared.iter().filter(move |_| calm).flat_map(|i| &i.parts);
-        let shared = shared.map(|part| (CURRENT + part.lead(), Doing::Shared(*part)));
+        let shared = shared.map(|part| (part.lead(), Doing::Shared(*part)));
         let retiring = if on(Mutant::LscPtxUnordered) { self.stores.back() } else { self.stores.front() };
         let stores = retiring.into_iter().flat_map(|store| &store.parts);
-        let stores = stores.map(|part| (part.lead(), Doing::Retire(*part)));
+        let stores = stores.map(|part| (STORES + part.lead(), Doing::Retire(*part)));
         asks.chain(loads).chain(shared).chain(stores)
     }
 
