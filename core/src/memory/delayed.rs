@@ -3,7 +3,8 @@
 //! to itself, and what it does not answer has the bodies of [`Memory`].
 
 use super::flat::Arena;
-use super::mutexed::{Mechanism, Mutexed};
+use super::mutexed::Mutexed;
+use super::mutexed::mechanism::Mechanism;
 use super::promoted::Promoted;
 use super::rsp::SchemeName;
 use super::split::{Lsc, Slsc, Split};
@@ -121,6 +122,10 @@ impl Memory for Delayed {
 
     fn ready(&self) -> &[u64] {
         of!(self, m => m.ready())
+    }
+
+    fn turn_ends(&self, number: u32) -> u32 {
+        of!(self, m => m.turn_ends(number))
     }
 
     fn pending(&self) -> usize {
