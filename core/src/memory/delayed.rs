@@ -124,10 +124,6 @@ impl Memory for Delayed {
         of!(self, m => m.ready())
     }
 
-    fn turn_ends(&self, number: u32) -> u32 {
-        of!(self, m => m.turn_ends(number))
-    }
-
     fn pending(&self) -> usize {
         of!(self, m => m.pending())
     }

@@ -84,11 +84,6 @@ pub trait Memory: Snapshot {
         &[]
     }
 
-    /// The number behind which a schedule that takes turns goes on, when it has made a micro step of a number.
-    fn turn_ends(&self, number: u32) -> u32 {
-        number
-    }
-
     /// How many operations have not ended.
     fn pending(&self) -> usize {
         0

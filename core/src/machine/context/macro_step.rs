@@ -103,7 +103,7 @@ pub fn go_on<M: Memory, S: Sink>(
         MICRO_END => return Ok(Went::Ended),
         MICRO_SILENT | MICRO_WANTED => silent(mem, pick == MICRO_WANTED, stores, cx)?,
         step => {
-            *last = Some(MICRO_STEPS + mem.turn_ends(step - MICRO_STEPS));
+            *last = Some(step);
             mem.step(step - MICRO_STEPS, stores, cx)?;
         }
     }

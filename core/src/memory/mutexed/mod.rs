@@ -340,13 +340,6 @@ impl Memory for Mutexed {
         self.wavefronts.ready()
     }
 
-    /// Other warps are next when a mutex was asked for: what is issued with it stays on its way for a round, as it does in hardware for
-    /// long, and others ask in vain meanwhile.
-    fn turn_ends(&self, number: u32) -> u32 {
-        let asks = |w: &Wavefront| matches!(w.doing(number % 64, self.hash), Some(Doing::Ask(_)));
-        if self.wavefronts.at(number / 64).is_some_and(asks) { number | 63 } else { number }
-    }
-
     fn pending(&self) -> usize {
         self.wavefronts.len()
     }

@@ -24,7 +24,7 @@ impl Wavefronts {
     }
 
     /// The wavefront of a slot.
-    pub fn at(&self, slot: u32) -> Option<&Wavefront> {
+    fn at(&self, slot: u32) -> Option<&Wavefront> {
         self.slots.get(slot as usize)?.as_ref()
     }
 
