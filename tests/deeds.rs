@@ -31,6 +31,7 @@ fn config(memory: &str) -> Config {
         "split" => MemoryModel::Split,
         "rsp" => MemoryModel::Rsp(SchemeName::Proposed),
         "rsp-original" => MemoryModel::Rsp(SchemeName::Original),
+        "lsc-mutex" => MemoryModel::preset("lsc-mutex").unwrap(),
         _ => device.and_then(MemoryModel::of).unwrap(),
     };
     let config = Config { control: Some(ControlModel::Thread), memory, device: shape, ..Config::default() };
@@ -172,6 +173,8 @@ fn flat() {
     let (runs, cycles) = look("flat", tests(), 3).unwrap();
     assert!(runs > 2 * tests() && cycles == 0, "{runs} runs, {cycles} cycles");
     look("split", tests() / 4, 3).unwrap();
+    let (_, cycles) = look("lsc-mutex", tests() / 4, 3).unwrap();
+    assert_eq!(cycles, 0, "what the mechanism shows is in one order");
 }
 
 fn caches() {

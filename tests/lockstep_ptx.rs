@@ -2,6 +2,8 @@
 //! under it, found by searches that agree and by seeds, beside flat memory that lanes access one by one; the results of real
 //! kernels; and what its counters count, by hand.
 
+mod mechanism;
+
 use crate::reference::Reference;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use warpstep::launch::bench::{Case as Kernel, KERNELS, program};
 use warpstep::launch::build;
 use warpstep::machine::walk::{Grain, State};
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
-use warpstep::memory::mutexed::Mechanism;
+use warpstep::memory::mutexed::mechanism::Mechanism;
 use warpstep::program::env::ProgEnv;
 
 /// Words of the memory whose address is the kernel's parameter: eight lines.

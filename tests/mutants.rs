@@ -183,6 +183,7 @@ mod rsp_ptx;
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
 mod shared;
+mod wavefront_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
@@ -243,6 +244,7 @@ fn main() {
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
+        ("threads in lockstep", wavefront_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
         ("kernels with remote-scope promotion", rsp_ptx::mutants::are_noticed),
         ("the mutex mechanism for kernels", lockstep_ptx::mutants::are_noticed),

@@ -46,50 +46,64 @@ pub fn wave_instructions(ops: &[Op]) -> Vec<(Shape, u64)> {
     ops.iter().flat_map(|op| places.map(|(at, count)| (Shape(*op, at.to_vec()), count))).collect()
 }
 
-/// Two wavefronts and a CPU thread.
-pub type Trio = ([Vec<Shape>; 2], Vec<Shape>);
+/// What the wavefronts do, and what the CPU threads do.
+pub type Agents = (Vec<Vec<Shape>>, Vec<Vec<Shape>>);
 
 /// The same with the locations exchanged.
-fn mirrored((waves, cpu): &Trio) -> Trio {
+fn mirrored((waves, cpus): &Agents) -> Agents {
     let shape = |Shape(op, at): &Shape| {
         let mut at: Vec<u8> = at.iter().map(|at| 1 - at).collect();
         at.sort_unstable();
         Shape(*op, at)
     };
-    let code = |code: &Vec<Shape>| code.iter().map(shape).collect();
-    let mut waves = [code(&waves[0]), code(&waves[1])];
-    waves.sort();
-    (waves, code(cpu))
+    let [waves, cpus] = [waves, cpus].map(|agents| {
+        let mut agents: Vec<Vec<Shape>> = agents.iter().map(|code| code.iter().map(shape).collect()).collect();
+        agents.sort();
+        agents
+    });
+    (waves, cpus)
 }
 
-/// All programs with two instructions in each of two wavefronts and in a CPU thread, one of each that differ by the names of lanes,
-/// wavefronts and locations; with how many it stands for.
-pub fn all(ops: &[Op], look: &mut dyn FnMut(&Trio, u64)) {
-    let one = wave_instructions(ops);
+const fn twice(distinct: bool) -> u64 {
+    if distinct { 2 } else { 1 }
+}
+
+/// One or two agents of two instructions each, in one order only; with how many they stand for.
+fn agents(one: &[(Shape, u64)], count: usize) -> Vec<(Vec<Vec<Shape>>, u64)> {
     let mut codes = Vec::new();
-    for (first, a) in &one {
+    for (first, a) in one {
         codes.extend(one.iter().map(|(second, b)| (vec![first.clone(), second.clone()], a * b)));
     }
     codes.sort();
-    let cpu: Vec<Shape> = ops.iter().flat_map(|op| [0, 1].map(|at| Shape(*op, vec![at]))).collect();
-    for (k, (first, a)) in codes.iter().enumerate() {
-        for (second, b) in &codes[k..] {
-            for x in &cpu {
-                for y in &cpu {
-                    let trio = ([first.clone(), second.clone()], vec![x.clone(), y.clone()]);
-                    let other = mirrored(&trio);
-                    let twice = |distinct: bool| if distinct { 2 } else { 1 };
-                    if trio <= other {
-                        look(&trio, a * b * twice(first != second) * twice(trio != other));
-                    }
-                }
+    if count == 1 {
+        return codes.into_iter().map(|(code, a)| (vec![code], a)).collect();
+    }
+    let pair = |k: usize, (first, a): &(Vec<Shape>, u64)| {
+        let with =
+            |(second, b): &(Vec<Shape>, u64)| (vec![first.clone(), second.clone()], a * b * twice(first != second));
+        codes[k..].iter().map(with).collect::<Vec<_>>()
+    };
+    codes.iter().enumerate().flat_map(|(k, first)| pair(k, first)).collect()
+}
+
+/// All programs with two instructions in each of so many wavefronts and CPU threads, one of each that differ by the names of lanes, agents
+/// and locations; with how many it stands for.
+pub fn all(ops: &[Op], [waves, cpus]: [usize; 2], look: &mut dyn FnMut(&Agents, u64)) {
+    let one: Vec<_> = ops.iter().flat_map(|op| [0, 1].map(|at| (Shape(*op, vec![at]), 1))).collect();
+    let cpus = agents(&one, cpus);
+    for (waves, a) in agents(&wave_instructions(ops), waves) {
+        for (cpus, b) in &cpus {
+            let both = (waves.clone(), cpus.clone());
+            let other = mirrored(&both);
+            if both <= other {
+                look(&both, a * b * twice(both != other));
             }
         }
     }
 }
 
 /// Three instructions in each of two wavefronts and in a CPU thread, of lanes that are active or not.
-pub fn random(next: &mut dyn FnMut(u32) -> u32) -> Trio {
+pub fn random(next: &mut dyn FnMut(u32) -> u32) -> Agents {
     let ops = [Op::Load, Op::Load, Op::Store, Op::Store, Op::Exchange];
     let mut wave = || {
         let mut code = Vec::new();
@@ -101,7 +115,7 @@ pub fn random(next: &mut dyn FnMut(u32) -> u32) -> Trio {
         }
         code
     };
-    let waves = [wave(), wave()];
+    let waves = vec![wave(), wave()];
     let cpu = (0..3).map(|_| Shape(ops[next(5) as usize], vec![next(2) as u8])).collect();
-    (waves, cpu)
+    (waves, vec![cpu])
 }

@@ -3,7 +3,8 @@
 //! to itself, and what it does not answer has the bodies of [`Memory`].
 
 use super::flat::Arena;
-use super::mutexed::{Mechanism, Mutexed};
+use super::mutexed::Mutexed;
+use super::mutexed::mechanism::Mechanism;
 use super::promoted::Promoted;
 use super::rsp::SchemeName;
 use super::split::{Lsc, Slsc, Split};

@@ -33,7 +33,7 @@ use crate::program::instr::{CacheOp, MemOp, Slot, Space, WarpRequest};
 use crate::verdict::{BugKind, LimitKind, Stop, Who};
 use fermi::model::DeviceModel;
 use fermi::program::{ProgramSet, preset};
-use mutexed::Mechanism;
+use mutexed::mechanism::Mechanism;
 use rsp::SchemeName;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -5,7 +5,9 @@
 //! every state from which no end is reached has one below it in which nobody can go on.
 
 mod fair;
+mod grain;
 mod reduce;
 mod search;
 
-pub use search::{Found, Grain, Options, Search, Space};
+pub use grain::Grain;
+pub use search::{Found, Options, Search, Space};

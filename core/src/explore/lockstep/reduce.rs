@@ -1,6 +1,6 @@
 //! What a search may leave out (D-lsc-reduced).
 
-use super::search::Grain;
+use super::grain::Grain;
 use crate::memory::lockstep::{Ahead, CPUS, Fired, Program, Readings, Step, System, WAVES};
 
 /// What is left out of a search.

@@ -1,21 +1,12 @@
 //! The loop.
 
 use super::fair::circles;
+use super::grain::Grain;
 use super::reduce::Reduced;
 use crate::explore::space::Table;
 use crate::memory::lockstep::{Fired, Outcome, Program, Readings, Step, System};
 use crate::verdict::LimitKind;
 use std::collections::BTreeMap;
-
-/// How much of a search is left out.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Grain {
-    /// Nothing: requests travel, are refused and sent again, wait in the pool.
-    Every,
-    /// What no outcome needs (D-lsc-reduced).
-    #[default]
-    Needed,
-}
 
 /// How to search.
 pub struct Options<'a> {

@@ -111,5 +111,9 @@ mod tests {
         assert!((0..count).all(|state| table.find(hash(state), |s| s == state) == Ok(state)));
         assert!(table.find(7, |s| s == count).is_err());
         assert!(table.used == count as usize && table.words.iter().filter(|w| **w != 0).count() == table.used);
+        table.clear();
+        assert!((0..count).all(|state| table.find(hash(state), |s| s == state).is_err()));
+        assert_eq!(table.find_or_insert(hash(5), 0, |_| false), 0);
+        assert_eq!(table.find(hash(5), |s| s == 0), Ok(0));
     }
 }

@@ -3,10 +3,11 @@
 //! What a load returns is what memory has when it commits: one that was executed before is executed again if its line was invalidated
 //! meanwhile (2.1).
 
+use super::fired::Fired;
 use super::pool::{Answer, Asker};
 use super::program::{Ahead, Code, Op, Program};
 use super::statuses::Entry;
-use super::system::{Cpu, Fired, Readings, System, bit, bits};
+use super::system::{Cpu, Readings, System, bit, bits};
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::Rule;
 

@@ -11,20 +11,24 @@
 mod cmm;
 mod coalesce;
 mod cpu;
+mod fired;
 mod gmm;
 mod pool;
 mod program;
 mod statuses;
+mod step;
 mod system;
 mod wavefront;
 
 pub use cmm::{Cmm, Counts, FewCounts, ManyCounts, MrfEntry, MutexFifo, ShortFifo};
 pub use coalesce::{LineMasks, coalesce};
+pub use fired::Fired;
 pub use gmm::{Gmm, Wanted};
 pub use pool::{Answer, Asker, FewSlots, ManySlots, Pool, Slots};
 pub use program::{Access, Ahead, Code, Instruction, Op, Program, Request, Source, TooBig};
 pub use statuses::{Entry, FewStatuses, Hash, ManyStatuses, Status, Statuses};
-pub use system::{Fired, Outcome, Readings, Step, System};
+pub use step::Step;
+pub use system::{Outcome, Readings, System};
 
 /// Wavefronts at most.
 pub const WAVES: usize = 3;

@@ -1,8 +1,9 @@
 //! What the machine executes: accesses of wavefronts and of CPU threads, without control flow and arithmetic.
 
 use super::coalesce::coalesce;
+use super::fired::Fired;
 use super::statuses::{Entry, Hash};
-use super::system::Fired;
+use super::step::Step;
 use super::{CPUS, LANES, LENGTH, LOCATIONS, REGISTERS, REQUESTS, VALUES, WAVES};
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::Rule;
@@ -205,6 +206,19 @@ impl Program {
         &self.cpus
     }
 
+    /// Whether a step is of an agent and a request that there are.
+    pub(super) fn has(&self, step: Step) -> bool {
+        match step {
+            Step::Load(w, r) | Step::Retire(w, r, _) => {
+                self.waves.get(usize::from(w)).is_some_and(|code| usize::from(r) < code.requests.len())
+            }
+            Step::Service(w) | Step::Answer(w, _) | Step::AskAgain(w, _) => usize::from(w) < self.waves.len(),
+            Step::CpuAsk(c) | Step::CpuAnswer(c, _) | Step::CpuCommit(c) | Step::CpuRetire(c) => {
+                usize::from(c) < self.cpus.len()
+            }
+        }
+    }
+
     /// The rules by which it was made.
     #[must_use]
     pub fn fired(&self) -> Fired {
@@ -290,5 +304,59 @@ impl Request {
         let same = |at: usize| all.iter().filter(|a| usize::from(a.at) == at).count().max(1) as u8;
         let choices = if op == Op::Load { 1 } else { (0..LOCATIONS).map(same).product() };
         Self { op, entry, instruction: instruction as u8, locations, lanes, count, choices }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::system::{Readings, System};
+    use super::*;
+
+    fn store(at: u8, value: u8) -> Instruction {
+        Instruction { op: Op::Store, lanes: vec![Access { at, to: 0, value }] }
+    }
+
+    fn refused(source: &Source) -> Option<TooBig> {
+        Program::new(source).err()
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let one = Source { lines: vec![0], pool: 1, waves: vec![vec![store(0, 1)]], cpus: vec![vec![store(0, 2)]] };
+        assert_eq!(refused(&one), None);
+        assert_eq!(refused(&Source { lines: vec![0; LOCATIONS + 1], ..one.clone() }), Some(TooBig::Locations));
+        assert_eq!(refused(&Source { waves: vec![vec![store(1, 1)]], ..one.clone() }), Some(TooBig::Locations));
+        assert_eq!(refused(&Source { waves: vec![vec![store(0, VALUES)]], ..one.clone() }), Some(TooBig::Values));
+        assert_eq!(refused(&Source { waves: vec![vec![]; WAVES + 1], ..one.clone() }), Some(TooBig::Agents));
+        assert_eq!(refused(&Source { pool: 9, ..one.clone() }), Some(TooBig::Mutexes));
+        assert_eq!(
+            refused(&Source { cpus: vec![vec![store(0, 1); LENGTH + 1]], ..one.clone() }),
+            Some(TooBig::Instructions)
+        );
+        let none = Instruction { op: Op::Load, lanes: Vec::new() };
+        assert_eq!(refused(&Source { cpus: vec![vec![none]], ..one.clone() }), Some(TooBig::Lanes));
+        let far = Instruction { op: Op::Load, lanes: vec![Access { at: 0, to: REGISTERS as u8, value: 0 }] };
+        assert_eq!(refused(&Source { waves: vec![vec![far]], ..one }), Some(TooBig::Registers));
+    }
+
+    #[test]
+    fn steps_of_nobody_are_not_possible() {
+        let source = Source { lines: vec![0], pool: 1, waves: vec![vec![store(0, 1)]], cpus: vec![vec![store(0, 2)]] };
+        let program = Program::new(&source).unwrap();
+        let mut system = System::default();
+        let nobodys = [
+            Step::Service(9),
+            Step::Load(0, 99),
+            Step::Load(0, 0),
+            Step::Retire(0, 0, 7),
+            Step::Answer(0, Entry(77)),
+            Step::CpuCommit(9),
+            Step::CpuAnswer(0, Entry(77)),
+            Step::CpuRetire(0),
+        ];
+        for step in nobodys {
+            assert_eq!(system.step(&program, Readings::REPAIRED, step, &mut Fired::default()), None, "{step:?}");
+        }
+        assert_eq!(system, System::default());
     }
 }

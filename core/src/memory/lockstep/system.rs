@@ -1,10 +1,12 @@
 //! The state of the machine, its steps, and what of the paper's text is taken how.
 
 use super::cmm::{Cmm, FewCounts, ShortFifo};
+use super::fired::Fired;
 use super::gmm::Gmm;
 use super::pool::{FewSlots, Pool, Slots};
 use super::program::{Ahead, Op, Program, Request};
 use super::statuses::{Entry, FewStatuses};
+use super::step::Step;
 use super::{CPUS, WAVES};
 use crate::verdict::Rule;
 
@@ -90,52 +92,6 @@ impl Outcome {
     #[must_use]
     pub const fn location(self, at: u8) -> u8 {
         (self.memory >> (at * 4) & 0xf) as u8
-    }
-}
-
-/// A step.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Step {
-    /// A wavefront services its next instruction.
-    Service(u8),
-    /// The pool answers a wavefront's request for a mutex.
-    Answer(u8, Entry),
-    /// A wavefront asks again for a mutex that it was refused.
-    AskAgain(u8, Entry),
-    /// A load of a wavefront returns: the request by number.
-    Load(u8, u8),
-    /// A store of a wavefront reaches memory: the request, and the choice among stores to the same location.
-    Retire(u8, u8, u8),
-    /// The head of a CPU thread's ROB asks for its mutex.
-    CpuAsk(u8),
-    /// The pool answers a CPU thread's request.
-    CpuAnswer(u8, Entry),
-    /// The head of a CPU thread's ROB commits.
-    CpuCommit(u8),
-    /// The oldest store of a store buffer reaches memory.
-    CpuRetire(u8),
-}
-
-/// The rules that fired.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Fired(u32);
-
-impl Fired {
-    pub(super) const fn add(&mut self, rule: Rule) {
-        self.0 |= 1_u32.wrapping_shl((rule as u32).wrapping_sub(Rule::LscHash as u32));
-    }
-
-    /// Adds others.
-    pub const fn join(&mut self, other: Self) {
-        self.0 |= other.0;
-    }
-
-    /// The rules.
-    #[must_use]
-    pub fn rules(self) -> Vec<Rule> {
-        let bit =
-            |r: &Rule| (*r as u32).checked_sub(Rule::LscHash as u32).and_then(|k| 1_u32.checked_shl(k)).unwrap_or(0);
-        Rule::ALL.iter().copied().filter(|r| self.0 & bit(r) != 0).collect()
     }
 }
 
@@ -238,6 +194,9 @@ impl System {
 
     /// Makes a step. `None`: it is not possible now, and nothing has changed.
     pub fn step(&mut self, program: &Program, readings: Readings, step: Step, fired: &mut Fired) -> Option<()> {
+        if !program.has(step) {
+            return None;
+        }
         match step {
             Step::Service(wave) => self.service(program, readings, usize::from(wave), fired),
             Step::Answer(wave, entry) => self.answer(program, readings, usize::from(wave), entry, fired),

@@ -1,10 +1,11 @@
 //! What a wavefront does (6.4): its instructions are serviced in order, ask for mutexes, and go to the memory system.
 
+use super::fired::Fired;
 use super::gmm::Wanted;
 use super::pool::{Answer, Asker};
 use super::program::{Ahead, Code, Program};
 use super::statuses::{Entry, Status, Statuses};
-use super::system::{Fired, Readings, System, Wave, bit, bits};
+use super::system::{Readings, System, Wave, bit, bits};
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::Rule;
 
@@ -149,7 +150,7 @@ impl System {
         let free = wave.gmm.pending_store() == 0 || wave.gmm.holds(request.entry) || on(Mutant::LscLoadsUnheld);
         let over = |p: u8| code.requests[usize::from(p)].locations & request.locations != 0;
         let blocked = bits(wave.pending).any(over) && !on(Mutant::LscNoBlock);
-        if !free || blocked {
+        if !free || blocked || wave.open >> r & 1 == 0 {
             return None;
         }
         wave.open &= !(1 << r);
@@ -177,7 +178,7 @@ impl System {
             let any = readings.in_order && !on(Mutant::LscRetireAnyOrder);
             other.instruction < request.instruction && (any || other.locations & request.locations != 0)
         };
-        if bits(wave.pending).any(before) {
+        if wave.pending >> r & 1 == 0 || bits(wave.pending).any(before) {
             return None;
         }
         fired.add(Rule::LscStoreRetire);

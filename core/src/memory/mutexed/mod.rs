@@ -11,6 +11,7 @@
 //! Shared memory is outside of the mechanism: an instruction's accesses of it are one step, after the warp's older stores. Local
 //! memory, parameters and constants, which nobody else sees or changes, are accessed at once.
 
+pub mod mechanism;
 mod observed;
 mod perform;
 mod slots;
@@ -32,26 +33,12 @@ use crate::verdict::{
     AccessId, Contents, Event, Look, MemoryStep, MemoryView, OperationView, Performed, Region, Rule, Sink, StepEnd,
     Stop, Traffic, Who,
 };
+use mechanism::Mechanism;
 use observed::Writers;
 use slots::Wavefronts;
 use smallvec::SmallVec;
 use std::cell::Cell;
 use wavefront::{Doing, Instruction, Part, Wavefront, take};
-
-/// The sizes of the mechanism (Table 1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mechanism {
-    /// Bytes of a line: a power of two from 32 on, so that no access of a lane has a part in two.
-    pub line: u32,
-    /// Entries of the pool.
-    pub entries: u32,
-}
-
-impl Default for Mechanism {
-    fn default() -> Self {
-        Self { line: 64, entries: 1024 }
-    }
-}
 
 /// Memory behind the mutex mechanism.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -20,7 +20,12 @@ pub(super) struct Wavefronts {
 impl Wavefronts {
     /// The wavefront of a warp.
     pub fn of(&self, who: Who) -> Option<&Wavefront> {
-        self.slots.get(*self.places.get(&who)? as usize)?.as_ref()
+        self.at(self.place(who)?)
+    }
+
+    /// The wavefront of a slot.
+    fn at(&self, slot: u32) -> Option<&Wavefront> {
+        self.slots.get(slot as usize)?.as_ref()
     }
 
     /// The slot of a warp.
