@@ -418,7 +418,6 @@ pub mod mutants {
         let mut missed = Vec::new();
         for mutant in [
             Mutant::RspPtxNeverFetchesEarly,
-            Mutant::RspPtxKeepsOldValues,
             Mutant::RspPtxEndsDirty,
             Mutant::RspPtxRemoteIgnored,
             Mutant::RspPtxFenceIgnored,
