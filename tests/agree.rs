@@ -101,6 +101,8 @@ impl Agree {
         let memory = match memory {
             MemoryModel::Flat => "flat",
             MemoryModel::Split => "split",
+            MemoryModel::Lsc => "lsc",
+            MemoryModel::Slsc => "slsc",
             MemoryModel::Fermi(..) => "caches",
             other => other.words().0,
         };

@@ -25,6 +25,7 @@ mod memp;
 mod prove;
 mod readme;
 mod reports;
+mod rsp_prove;
 mod rules;
 mod undefined;
 

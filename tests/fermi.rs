@@ -1,6 +1,8 @@
-//! Race-free examples end on memory with caches, on flat memory that is accessed lane by lane, and behind the mutex mechanism of lockstep
-//! sequential consistency as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand schedules, which takes many minutes;
-//! `LSC_FULL=1` leaves none out of those with mutexes, and takes three schedules of each.
+//! Race-free examples end on memory with caches, on flat memory that is accessed lane by lane, with remote-scope promotion, and behind the
+//! mutex mechanism of lockstep sequential consistency as on flat memory. `FERMI_SEEDS=1000` gives every example a thousand schedules, which
+//! takes many minutes; `LSC_FULL=1` leaves none out of those with mutexes, and takes three schedules of each; `RSP_FULL=1` takes twenty
+//! of each with remote-scope promotion. Of all examples `feat/launch.races.toml` alone has a race, on purpose: lanes store equal values
+//! to a word that others of their warp read, and what it expects holds for lanes in lockstep; it is run by the default schedule only.
 
 use crate::example;
 use libtest_mimic::{Failed, Trial};
@@ -9,6 +11,7 @@ use std::time::Duration;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Device, Spec, load, run};
 use warpstep::machine::{Config, MemoryModel};
+use warpstep::memory::rsp::SchemeName;
 use warpstep::verdict::{Event, Rule, Sink, Stop, Who};
 
 /// Examples that are small enough for a thousand schedules each.
@@ -34,14 +37,16 @@ pub fn trials() -> Vec<Trial> {
                 [None, Some(1)].into_iter().try_for_each(|seed| finishes(&copy, &MemoryModel::Split, seed))
             }));
         }
+        let copy = path.clone();
+        trials.push(Trial::test(format!("remote-scope promotion {name}"), move || promoted(&copy)));
         // The default schedule, and one by a seed where all are asked for.
         let whole = std::env::var_os("LSC_FULL").is_some();
         if whole || !name.starts_with(LARGE) {
             let copy = path.clone();
             trials.push(Trial::test(format!("mutexes {name}"), move || {
                 let memory = MemoryModel::preset("lsc-mutex").ok_or("no preset")?;
-                let seeds = [None, Some(1), Some(2)].into_iter().take(if whole { 3 } else { 1 });
-                seeds.map(|seed| finishes(&copy, &memory, seed)).collect()
+                let mut seeds = [None, Some(1), Some(2)].into_iter().take(if whole { 3 } else { 1 });
+                seeds.try_for_each(|seed| finishes(&copy, &memory, seed))
             }));
         }
         let folder = name.split('/').next().unwrap_or("").to_owned();
@@ -101,6 +106,19 @@ fn overlap(path: &Path) -> Result<(), Failed> {
 
 fn fermi() -> Result<MemoryModel, Failed> {
     Ok(MemoryModel::preset("fermi").ok_or("no preset")?)
+}
+
+/// Runs on the hardware of remote-scope promotion: under both schemes, since no example has remote accesses, of which the original one
+/// has other ones.
+fn promoted(path: &Path) -> Result<(), Failed> {
+    finishes(path, &MemoryModel::Rsp(SchemeName::Original), None)?;
+    let seeds = if std::env::var_os("RSP_FULL").is_some() { 20 } else { 1 };
+    let all = std::iter::once(None).chain((0..seeds).map(Some));
+    for seed in all {
+        finishes(path, &MemoryModel::Rsp(SchemeName::Proposed), seed)
+            .map_err(|e| Failed::from(format!("seed {seed:?}: {}", e.message().unwrap_or(""))))?;
+    }
+    Ok(())
 }
 
 fn finishes(path: &Path, memory: &MemoryModel, seed: Option<u64>) -> Result<(), Failed> {

@@ -75,7 +75,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("property", &["drf"]),
     ("reduction", &["none"]),
     ("reps", &["1"]),
-    ("scheme", &["original", "--machine", "rsp"]),
+    ("scheme", &["original", "--memory", "rsp"]),
     ("rules", &[]),
     ("same-warp", &[]),
     ("save", &["x=x.npy"]),
@@ -148,7 +148,7 @@ fn base(command: &str, flag: &str) -> Vec<&'static str> {
     };
     match command {
         "prove" if OF_LITMUS.contains(&flag) => vec!["MP.litmus"],
-        "prove" if ["machine", "scheme"].contains(&flag) => vec!["RSP.litmus"],
+        "prove" if flag == "machine" => vec!["RSP.litmus"],
         "replay" if flag != "seed" => [vec!["--seed", "1"], launch()].concat(),
         "run" | "hunt" | "prove" | "compare" | "replay" => launch(),
         "litmus" if flag == "expected" => vec![],

@@ -122,6 +122,7 @@ fn time_and_steps_end_every_command() {
         "prove twice.ptx --for 1s",
         "replay --seed 0 count.ptx --block 32 --timeout 1s",
         "run count.ptx --block 32 --memory fermi --timeout 1s",
+        "run count.ptx --block 32 --memory rsp --timeout 1s",
     ] {
         let ran = run(folder.path(), words);
         assert!(ran.code == Some(3) && ran.said.contains("limit reached: "), "{words}: {}", ran.said);
@@ -224,6 +225,8 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         (format!("run wait.ptx --block 128 {P} --lanes split"), "where the warps were (128 threads):"),
         (format!("hunt wait.ptx --block 128 {P} --memory fermi"), "interrupted"),
         ("hunt count.ptx --block 32 --lanes split".to_owned(), "interrupted"),
+        (format!("run wait.ptx --block 128 {P} --memory rsp"), "where the warps were (128 threads):"),
+        ("prove ptx-examples/reduction --memory rsp".to_owned(), "interrupted"),
         ("prove count.ptx --block 32".to_owned(), "interrupted"),
         ("prove ptx-examples/reduction --memory fermi --control crs".to_owned(), "interrupted"),
         ("prove ptx-examples/bitonic --lanes split".to_owned(), "interrupted"),
@@ -264,7 +267,7 @@ fn an_interruption_ends_a_command_with_what_it_has() {
 fn a_run_that_is_ended_tells_where_its_warps_are_and_what_explains_it() {
     let folder = folder();
     for control in ["its", "crs", "thread"] {
-        for memory in ["flat", "fermi"] {
+        for memory in ["flat", "fermi", "rsp"] {
             let words = format!("run wait.ptx --block 128 {P} --max-steps 4000 --control {control} --memory {memory}");
             let ran = run(folder.path(), &words);
             assert_eq!(ran.code, Some(3), "{words}: {}", ran.said);
@@ -347,7 +350,7 @@ fn every_command_keeps_its_limits_on_every_memory() {
     std::fs::write(folder.path().join("iriw.litmus"), LITMUS).unwrap();
     let full = std::env::var_os("LIMITS_FULL").is_some();
     let (seconds, megabytes) = if full { (5, 300) } else { (1, 150) };
-    let memories = ["--memory flat", "--lanes split", "--memory fermi"];
+    let memories = ["--memory flat", "--lanes split", "--memory fermi", "--memory rsp"];
     let mut all = Vec::new();
     let targets: &[&str] = if full {
         &["ptx-examples/reduction", "ptx-examples/spinlock", "ptx-examples/bitonic"]

@@ -144,13 +144,13 @@ impl Sum {
         assert!(self.programs > 0 && self.as_many > 0);
     }
 
-    /// Looks at a program under some pools; with all steps, too, and for runs that never end, if that is asked for.
-    fn look(&mut self, search: &mut Search, agents: &Agents, readings: Readings, (pools, whole): (&[u32], bool)) {
+    /// Looks at a program under both pools; with all steps, too, and for runs that never end, if that is asked for.
+    fn look(&mut self, search: &mut Search, agents: &Agents, readings: Readings, whole: bool) {
         let [waves, cpus] = [&agents.0, &agents.1].map(|all| all.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let source = |pool| program(&waves, &cpus, LINES, pool);
         let (allowed, states) = model::outcomes(&source(1));
         self.of_model += states as u64;
-        for pool in pools.iter().copied() {
+        for pool in POOLS {
             self.runs += 1;
             let space = explore(search, &source(pool), readings, Grain::Needed, false);
             self.states += space.states;
@@ -179,16 +179,15 @@ impl Sum {
 /// Mutexes in the pool: one for each location, or one for all, which is then shared falsely.
 const POOLS: [u32; 2] = [2, 1];
 
-/// Looks at programs on all cores, in turns, under so many of the pools; at every so many-th with all steps.
-fn sweep(readings: Readings, programs: &[(Agents, u64)], pools: usize, whole: usize) -> Sum {
+/// Looks at programs on all cores, in turns; at every so many-th with all steps.
+fn sweep(readings: Readings, programs: &[(Agents, u64)], whole: usize) -> Sum {
     let (next, sum) = (AtomicUsize::new(0), Mutex::new(Sum::default()));
     let work = || {
         let (mut own, mut search) = (Sum::default(), Search::default());
         loop {
             let k = next.fetch_add(1, Ordering::Relaxed);
             let Some((agents, count)) = programs.get(k) else { break };
-            let pools = if pools == 1 { &POOLS[k % 2..=k % 2] } else { &POOLS };
-            own.look(&mut search, agents, readings, (pools, k % whole == 0));
+            own.look(&mut search, agents, readings, k % whole == 0);
             own.stand_for += count;
         }
         sum.lock().unwrap().join(own);
@@ -216,18 +215,18 @@ const ALL: [Op; 3] = [Op::Load, Op::Store, Op::Exchange];
 
 #[test]
 fn all_small_programs_are_lockstep_sequentially_consistent() {
-    let sum = sweep(Readings::REPAIRED, &every(&PLAIN, [2, 1], stride(101)), 2, stride(19));
+    let sum = sweep(Readings::REPAIRED, &every(&PLAIN, [2, 1], stride(101)), stride(19));
     sum.tell("programs of two loads or stores each");
     sum.is_right();
-    let sum = sweep(Readings::REPAIRED, &every(&ALL, [2, 1], stride_of(3911, 13)), 2, 53);
+    let sum = sweep(Readings::REPAIRED, &every(&ALL, [2, 1], stride_of(3911, 13)), 53);
     sum.tell("programs of two loads, stores or exchanges each");
     sum.is_right();
     let two_cores = every(&PLAIN, [1, 2], stride(101));
-    let sum = sweep(Readings::REPAIRED, &two_cores, 2, stride(19));
+    let sum = sweep(Readings::REPAIRED, &two_cores, stride(19));
     sum.tell("programs of two loads or stores each, with two CPU threads");
     sum.is_right();
     // Two of which can wait for each other unless they ask in order.
-    let sum = sweep(Readings { ask: false, ..Readings::REPAIRED }, &two_cores, 2, usize::MAX);
+    let sum = sweep(Readings { ask: false, ..Readings::REPAIRED }, &two_cores, usize::MAX);
     sum.tell("of the same without order");
     assert!(sum.wrong.is_empty() && !sum.stuck.is_empty());
 }
@@ -237,7 +236,7 @@ fn random_programs_are_lockstep_sequentially_consistent() {
     let mut stream = ChaCha8Rng::seed_from_u64(16);
     let mut next = |below: u32| stream.next_u32() % below;
     let programs: Vec<_> = (0..100_000).map(|_| (random(&mut next), 1)).step_by(stride(500)).collect();
-    let sum = sweep(Readings::REPAIRED, &programs, 1, 1009);
+    let sum = sweep(Readings::REPAIRED, &programs, 1009);
     sum.tell("random programs of three instructions each");
     sum.is_right();
 }
@@ -254,7 +253,7 @@ fn the_same_sweep_finds_what_the_text_does_not_do() {
         ("loads return in any order", Readings { loads: false, ..right }, [true, false]),
         ("a mutex that comes late is kept", Readings { late: false, ..right }, [false, true]),
     ] {
-        let sum = sweep(readings, &programs, 2, usize::MAX);
+        let sum = sweep(readings, &programs, usize::MAX);
         sum.tell(&format!("programs where {name}"));
         assert_eq!([!sum.wrong.is_empty(), !sum.stuck.is_empty()], [wrong, stuck], "{name}");
     }

@@ -8,6 +8,7 @@ mod injection;
 mod interleavings;
 mod lanes;
 mod launch;
+mod lockstep;
 mod lockstep_mechanism;
 mod lockstep_ptx;
 mod mutations;

@@ -177,10 +177,13 @@ mod races_agree;
 #[path = "shared/reference.rs"]
 mod reference;
 mod rsp_mutants;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod rsp_ptx;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
 mod shared;
+mod wavefront_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
 mod weak;
@@ -235,13 +238,15 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 10] = [
+    let families: [(&str, fn()); 11] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
         ("memory programs", programs::mutants::are_noticed),
         ("ways to decide", ways_mutants::are_noticed),
+        ("threads in lockstep", wavefront_mutants::are_noticed),
         ("remote-scope promotion", rsp_mutants::are_noticed),
+        ("kernels with remote-scope promotion", rsp_ptx::mutants::are_noticed),
         ("the mutex mechanism for kernels", lockstep_ptx::mutants::are_noticed),
         ("the mutex mechanism", lockstep_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),

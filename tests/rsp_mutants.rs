@@ -51,11 +51,95 @@ fn programs() -> Vec<(Shape, Scheme)> {
     shapes.into_iter().flat_map(both).chain([(own, Scheme::proposed().without(row, 0))]).collect()
 }
 
+/// What tells a mutant of the rest apart: a program, what it is compiled by, and how it is searched.
+struct Killer {
+    mutant: Mutant,
+    shape: Shape,
+    scheme: fn() -> Scheme,
+    grain: Grain,
+}
+
+/// The mutants that have a program of their own. Where only locks and fifos are changed, it waits for ever in other states.
+fn killers() -> Vec<Killer> {
+    use Kind::{Load, Store, Update};
+    let (na, wg, dv, remote) = (None, Some((0, false)), Some((1, false)), Some((1, true)));
+    let (all, all_remote) = (Some((2, false)), Some((2, true)));
+    let on = |kind, atomic, at| Op { kind, atomic, at };
+    let shape = |threads: &[(u32, u32, &[Op])], conditional| {
+        let thread = |(device, group, ops): &(u32, u32, &[Op])| (Home { device: *device, group: *group }, ops.to_vec());
+        Shape { threads: threads.iter().map(thread).collect(), conditional }
+    };
+    let one = |op: Op| shape(&[(0, 0, &[op])], None);
+    let groups = |a: &[Op], b: &[Op], conditional| shape(&[(0, 0, a), (0, 1, b)], conditional);
+    let devices = |a: &[Op], b: &[Op], conditional| shape(&[(0, 0, a), (1, 0, b)], conditional);
+    let killer = |mutant, shape, scheme: fn() -> Scheme, grain| Killer { mutant, shape, scheme, grain };
+    let (original, proposed): (fn() -> Scheme, fn() -> Scheme) = (Scheme::original, Scheme::proposed);
+    let message = || {
+        let (writes, reads) = ([on(Store, na, 0), on(Store, all, 1)], [on(Load, all, 1), on(Load, na, 0)]);
+        devices(&writes, &reads, Some(1))
+    };
+    // Global memory is updated before the flag is set, which somebody reads who invalidates his L1 cache only.
+    let counted = || {
+        let (writes, reads) = ([on(Update, all, 0), on(Store, all, 1)], [on(Load, dv, 1), on(Load, na, 0)]);
+        devices(&writes, &reads, None)
+    };
+    // The second thread holds the lock that stops the flush which it waits for; the first one would need the lock, too.
+    let taken = || groups(&[on(Store, wg, 0), on(Load, remote, 0)], &[on(Load, remote, 0)], None);
+    let stores = || groups(&[on(Store, remote, 0)], &[on(Store, remote, 0)], None);
+    let old_message = || groups(&[on(Store, na, 0), on(Store, dv, 1)], &[on(Load, dv, 1), on(Load, na, 0)], Some(1));
+    vec![
+        killer(Mutant::RspGlobalKeepsCaches, counted(), proposed, Grain::Needed),
+        killer(Mutant::RspFlushesNoL2, message(), proposed, Grain::Needed),
+        killer(Mutant::RspKeepsL2, message(), proposed, Grain::Needed),
+        killer(Mutant::RspDequeuesDirtyL2, message(), proposed, Grain::Needed),
+        killer(Mutant::RspLockTaken, taken(), original, Grain::Every),
+        killer(Mutant::RspUnlockIdle, stores(), original, Grain::Every),
+        killer(
+            Mutant::RspLocksOwnRmw,
+            groups(&[on(Update, wg, 0)], &[on(Store, remote, 0)], None),
+            proposed,
+            Grain::Every,
+        ),
+        killer(Mutant::RspUnlocksOwnRmw, stores(), proposed, Grain::Every),
+        killer(Mutant::RspEvictsDirty, one(on(Store, na, 0)), proposed, Grain::Every),
+        killer(Mutant::RspEvictsDirtyL2, one(on(Store, na, 0)), proposed, Grain::Every),
+        killer(Mutant::RspFlushLost, one(on(Store, na, 0)), proposed, Grain::Every),
+        killer(Mutant::RspFlushL2Lost, one(on(Store, na, 0)), proposed, Grain::Every),
+        killer(Mutant::RspFetchL2OverDirty, one(on(Store, na, 0)), proposed, Grain::Every),
+        killer(Mutant::RspMarkerStays, one(on(Store, dv, 0)), proposed, Grain::Every),
+        killer(Mutant::RspMarkerStaysL2, one(on(Store, all_remote, 0)), proposed, Grain::Every),
+        killer(Mutant::RspFetchesForgotten, old_message(), original, Grain::Needed),
+        killer(Mutant::RspInvalidatesEarly, early(), proposed, Grain::Needed),
+        killer(Mutant::RspFlushesEarly, late(), proposed, Grain::Needed),
+    ]
+}
+
+/// The second thread of a work-group updates `y` for the device and then invalidates; between the two the first one sees the new value, and
+/// after it one of `x` that is stale.
+fn early() -> Shape {
+    let on = |kind, atomic, at| Op { kind, atomic, at };
+    let home = |group| Home { device: 0, group };
+    let (wg, dv) = (Some((0, false)), Some((1, false)));
+    let reads = vec![on(Kind::Load, wg, 1), on(Kind::Load, wg, 0)];
+    let writes = vec![on(Kind::Store, wg, 0), on(Kind::Store, dv, 1)];
+    let threads = vec![(home(0), reads), (home(0), vec![on(Kind::Update, dv, 1)]), (home(1), writes)];
+    Shape { threads, conditional: None }
+}
+
+/// Of two stores for the work-group the second is flushed first: who reads it, and invalidates, may read what was there before the first.
+fn late() -> Shape {
+    let on = |kind, atomic, at| Op { kind, atomic, at };
+    let home = |group| Home { device: 0, group };
+    let (wg, dv) = (Some((0, false)), Some((1, false)));
+    let reads = vec![on(Kind::Load, dv, 1), on(Kind::Load, wg, 0)];
+    let writes = vec![on(Kind::Store, wg, 0), on(Kind::Store, wg, 1)];
+    Shape { threads: vec![(home(0), reads), (home(1), writes)], conditional: None }
+}
+
 /// How a program can end, and in how many states it waits for ever.
-fn looks(shape: &Shape, scheme: &Scheme) -> (BTreeSet<String>, u64) {
+fn looks(shape: &Shape, scheme: &Scheme, grain: Grain) -> (BTreeSet<String>, u64) {
     let compiled = compile(&shape.test(), scheme).unwrap();
-    let options =
-        &mut Options { grain: Grain::Every, ghost: false, stuck: true, max_states: Some(300_000), poll: &mut |_| None };
+    let options = &mut Options { grain, ghost: false, stuck: true, max_states: Some(300_000), poll: &mut |_| None };
     let space = explore(&compiled.program, options);
     (space.ends.keys().map(|end| format!("{end:?}")).collect(), space.stuck.0)
 }
@@ -63,13 +147,26 @@ fn looks(shape: &Shape, scheme: &Scheme) -> (BTreeSet<String>, u64) {
 pub fn are_noticed() {
     let all = programs();
     select(None);
-    let right: Vec<_> = all.iter().map(|(shape, scheme)| looks(shape, scheme)).collect();
+    let right: Vec<_> = all.iter().map(|(shape, scheme)| looks(shape, scheme, Grain::Every)).collect();
     let mut missed = Vec::new();
     for mutant in MUTANTS {
         select(Some(*mutant));
-        let noticed = all.iter().zip(&right).any(|((shape, scheme), right)| looks(shape, scheme) != *right);
+        let noticed =
+            all.iter().zip(&right).any(|((shape, scheme), right)| looks(shape, scheme, Grain::Every) != *right);
+        select(None);
+        missed.extend((!noticed).then(|| mutant.name()));
+    }
+    for Killer { mutant, shape, scheme, grain } in killers() {
+        let right = looks(&shape, &scheme(), grain);
+        select(Some(mutant));
+        let noticed = looks(&shape, &scheme(), grain) != right;
         select(None);
         missed.extend((!noticed).then(|| mutant.name()));
     }
     assert!(missed.is_empty(), "{missed:?}");
+    let known = MUTANTS.iter().copied().chain(killers().into_iter().map(|k| k.mutant));
+    let known: BTreeSet<&str> = known.map(Mutant::name).collect();
+    // Those of the memory of kernels are told apart elsewhere.
+    let rsp = Mutant::ALL.iter().filter(|m| m.name().starts_with("rsp-") && !m.name().starts_with("rsp-ptx-"));
+    assert!(rsp.into_iter().all(|m| known.contains(m.name())), "a mutant has no program");
 }

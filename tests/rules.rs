@@ -131,6 +131,21 @@ fn fired_in_script(path: &Path) -> BTreeSet<Rule> {
     found
 }
 
+/// The rules that fire where lanes in lockstep store to the same bytes, on the memories that are about this.
+fn fired_in_lockstep() -> Vec<BTreeSet<Rule>> {
+    let on = |memory: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_warpstep"))
+            .args(["run", "--rules", "--memory", memory, "--block", "2"])
+            .arg(root().join("tests/lockstep/bytes.ptx"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let ids: BTreeSet<&str> = text.lines().filter_map(|l| l.split_whitespace().next()).collect();
+        Rule::ALL.iter().copied().filter(|r| ids.contains(r.id())).collect()
+    };
+    ["lsc", "slsc"].into_iter().map(on).collect()
+}
+
 /// The rules that fire where the machine with remote-scope promotion executes one operation, for each operation and scheme.
 fn fired_by_promotion() -> Vec<BTreeSet<Rule>> {
     let ops = Op::all(&[Kind::Load, Kind::Store, Kind::Update], 3, 0);
@@ -188,6 +203,7 @@ fn the_table_is_up_to_date() {
     for path in files("tests/host", |n| n.ends_with(".toml")) {
         count(fired_in_script(&path));
     }
+    fired_in_lockstep().into_iter().for_each(&mut count);
     fired_by_promotion().into_iter().chain(fired_by_the_mechanism()).for_each(count);
     let (homes, titles) = (homes(), titles());
     let none = String::new();

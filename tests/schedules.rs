@@ -52,7 +52,8 @@ fn every_seeds_schedule_replays_to_the_same_trace() {
 /// Every control model on every memory, parts of groups among them: 200 seeds of small programs.
 #[test]
 fn under_every_control_model_on_every_memory() {
-    let memories = [MemoryModel::Flat, MemoryModel::Split, MemoryModel::preset("tiny").unwrap()];
+    let memories = ["tiny", "rsp"].map(|name| MemoryModel::preset(name).unwrap());
+    let memories = [MemoryModel::Flat, MemoryModel::Split].into_iter().chain(memories).collect::<Vec<_>>();
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit, ControlModel::Thread] {
         for memory in &memories {
             for (file, warp_size) in [("torn", 2), ("handoff_synced", 32), ("big", 32)] {

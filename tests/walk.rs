@@ -135,7 +135,8 @@ fn a_state_is_what_led_to_it() {
     let tiny = MemoryModel::preset("tiny").unwrap();
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::Thread] {
         let env = Arc::new(build(&[file], Some(control), &sources).unwrap());
-        for memory in [MemoryModel::Flat, MemoryModel::Split, tiny.clone()] {
+        let rsp = MemoryModel::preset("rsp").unwrap();
+        for memory in [MemoryModel::Flat, MemoryModel::Split, tiny.clone(), rsp] {
             for blocks in [1, 8] {
                 let mut config =
                     Config { control: Some(control), memory: memory.clone(), warp_size: 2, ..Config::default() };
@@ -158,7 +159,8 @@ fn it_matters_where_blocks_are_only_if_multiprocessors_have_caches() {
     let control = Some(ControlModel::Its);
     let env = Arc::new(build(&[file], control, &sources).unwrap());
     let tiny = MemoryModel::preset("tiny").unwrap();
-    for (memory, chosen) in [(MemoryModel::Flat, false), (MemoryModel::Split, false), (tiny, true)] {
+    let rsp = MemoryModel::preset("rsp").unwrap();
+    for (memory, chosen) in [(MemoryModel::Flat, false), (MemoryModel::Split, false), (rsp, false), (tiny, true)] {
         let config = Config { control, memory, warp_size: 2, ..Config::default() };
         let mut agents = Vec::new();
         walk(&env, &config, Grain::Visible, 1).agents(&mut agents);

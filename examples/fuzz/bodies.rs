@@ -13,6 +13,7 @@ use warpstep::explore::{Limits, Progress, Prove, ScheduleFile, Target};
 use warpstep::launch::{
     Device, Failure, Problem, ProblemKind, Script, ScriptDevice, Spec, build, load, programs, run as run_launches,
 };
+use warpstep::litmus::lockstep::machine::{Machine, Order};
 use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, Context, Launch};
 use warpstep::memory::fermi::program as memp;
@@ -145,7 +146,7 @@ pub fn litmus(text: &str) -> bool {
     assert!(errors.is_empty(), "the printed test does not parse: {printed}");
     assert_eq!(litmus::print(&again), printed);
     let lowered = litmus::lower(&test, file, litmus::Options::default(), &mut sources);
-    if test.arch != litmus::tree::Arch::Ptx {
+    if !matches!(test.arch, litmus::tree::Arch::Ptx | litmus::tree::Arch::Lockstep) {
         assert!(lowered.is_err(), "a test for another language becomes PTX: {printed}");
         return true;
     }
@@ -187,6 +188,40 @@ pub fn rsp(text: &str) -> bool {
     }
     if !one.searched.limited && !two.searched.limited {
         assert_eq!(one.witness.is_some(), two.witness.is_some(), "graphs and sat differ: {printed}");
+    }
+    true
+}
+
+/// A test for wavefronts: read, printed, and what axioms and machine say of it.
+pub fn lockstep(text: &str) -> bool {
+    let mut sources = SourceMap::default();
+    let file = sources.add("fuzz.litmus", text);
+    let (test, errors) = litmus::parse(file, text);
+    let Some(program) = test.lockstep.as_ref().filter(|_| errors.is_empty()) else {
+        errors.iter().take(10).for_each(|e| drop(report::litmus::diagnostic(e, &sources).render(&sources, false)));
+        return false;
+    };
+    let printed = litmus::print(&test);
+    let (again, errors) = litmus::parse(file, &printed);
+    assert!(errors.is_empty(), "the printed test does not parse: {printed}");
+    assert_eq!(litmus::print(&again), printed);
+    let accesses = program.rows.iter().flatten().flatten().filter(|cell| cell.kind.spot().is_some()).count();
+    let Some(model) = cat::builtin("lsc").filter(|_| accesses < 8) else { return false };
+    let limits = Asked { bound: 1, choices: 300 };
+    let decided = litmus::decide(&test, model, litmus::Property::Safety, Way::Graphs, limits);
+    if let Some(witness) = &decided.witness {
+        let judged = litmus::accept(&test, model, litmus::Property::Safety, witness);
+        assert!(judged.is_ok(), "{judged:?} of {printed}");
+    }
+    let reached = Machine::new(&test, program, Order::Lsc).reach(300);
+    // What the axioms allow is what the machine does, where nothing was left out.
+    let complete = !reached.limited && !decided.searched.limited && !decided.searched.bounded;
+    if let Some(asked) = test.condition.as_ref().filter(|_| complete && test.filter.is_none()) {
+        let truth = litmus::Truth::of(asked);
+        let machine = Machine::new(&test, program, Order::Lsc);
+        let wanted =
+            |outcome: &litmus::Outcome| asked.cond.holds(machine.observed(), outcome) != (truth == litmus::Truth::All);
+        assert_eq!(decided.witness.is_some(), reached.outcomes.iter().any(wanted), "{printed}");
     }
     true
 }

@@ -1,5 +1,5 @@
 //! Random damage to inputs of each kind, for a while: `cargo run --release --example fuzz -- KIND 60`, where KIND is `parse`,
-//! `run`, `launch`, `script`, `schedule`, `memp`, `litmus`, `rsp`, `cat` or `checkpoint`.
+//! `run`, `launch`, `script`, `schedule`, `memp`, `litmus`, `rsp`, `lockstep`, `cat` or `checkpoint`.
 //!
 //! The bodies are also those of the targets in `fuzz/`; this loop needs no nightly compiler. A finding is a panic, or a second
 //! of CPU time more than the limit allows; the seed that repeats it is printed: `-- run 60 SEED`. Where the process is ended
@@ -114,6 +114,11 @@ fn kind(name: &str) -> Option<Kind> {
             let both = ["tests/litmus", "tests/litmus_syntax"].map(|folder| corpus(folder, "litmus"));
             let ours = |(_, text): &(PathBuf, Vec<u8>)| text.starts_with(b"OpenCL") || text.starts_with(b"RSP");
             text(both.concat().into_iter().filter(ours).collect(), |_, text| bodies::rsp(text))
+        }
+        "lockstep" => {
+            let both = ["tests/litmus", "tests/litmus_syntax"].map(|folder| corpus(folder, "litmus"));
+            let ours = |(_, text): &(PathBuf, Vec<u8>)| text.starts_with(b"LSC");
+            text(both.concat().into_iter().filter(ours).collect(), |_, text| bodies::lockstep(text))
         }
         "schedule" => {
             let corpus = one(small.schedule().into_bytes());

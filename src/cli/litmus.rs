@@ -27,7 +27,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Decide what the axioms of PTX, Vulkan or OpenCL with remote-scope promotion allow a litmus test to do, and show an execution.
+/// Decide what the axioms of PTX, Vulkan, OpenCL with remote-scope promotion or wavefronts in lockstep allow a litmus test to do, and
+/// show an execution.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -44,6 +45,7 @@ Examples:
   warpstep litmus --extract k.schedule      a race as a litmus test
   warpstep litmus DIR --compare --memory all --control all
   warpstep litmus tests/litmus/rsp          OpenCL with remote-scope promotion
+  warpstep litmus tests/litmus/lockstep     wavefronts: SC, LSC and SLSC
   warpstep litmus launch.toml               a kernel: results, races, hangs
   warpstep litmus launch.toml --exists 'out[0] == 1 && out[1] == 0'
   warpstep litmus --ptx k.ptx --grid 2 --buffer out:u32:4 --arg buffer:out
@@ -56,11 +58,11 @@ Loops are gone through up to the bound, 1 unless --bound says more; 4 for livene
 
 A table has the columns path, model, property and expected (pass or fail), perhaps progress, bound and others; or path, progress and terminates, which is liveness under both models of PTX. Paths are relative to the table.
 
-A model is built in (ptx-v6.0, ptx-v7.5, vulkan, vulkan-nochains; rsp, rsp-figure2, rsp-strict for OpenCL with remote-scope promotion) or a file in the cat language, which includes files beside it, or those that are built in. How it is decided: spec-notes/litmus.md.
+A model is built in (ptx-v6.0, ptx-v7.5, vulkan, vulkan-nochains; rsp, rsp-figure2, rsp-strict for OpenCL with remote-scope promotion; lsc, slsc for wavefronts; sc for all) or a file in the cat language, which includes files beside it, or those that are built in. How it is decided: spec-notes/litmus.md.
 
 Exit codes: 0 passes | 1 fails, or a row of the table differs | 2 bad input | 3 a limit was reached | 4 unsupported. Of several tests: 2 where one is wrong, otherwise 1 where one fails, 4, 3.")]
 pub(super) struct Litmus {
-    /// Litmus tests for PTX, Vulkan or OpenCL, or folders of them; kernels: a launch file (.toml), its folder, or PTX (.ptx) launched by flags.
+    /// Litmus tests for PTX, Vulkan, OpenCL or wavefronts, or folders of them; kernels: a launch file (.toml), its folder, or PTX (.ptx) launched by flags.
     #[arg(required_unless_present_any = ["expected", "extract", "ptx"], conflicts_with = "expected")]
     pub(super) paths: Vec<PathBuf>,
 
@@ -74,7 +76,7 @@ pub(super) struct Litmus {
     pub(super) exists: Option<String>,
 
     /// A memory model: built in, or a .cat file; several are asked one after the other. By default ptx-v7.5 for PTX, vulkan
-    /// for Vulkan and rsp for OpenCL. A test is asked about under those that are for its language.
+    /// for Vulkan, rsp for OpenCL, and sc, lsc and slsc for wavefronts. A test is asked about under those that are for its language.
     #[arg(long, value_name = "M")]
     pub(super) model: Vec<String>,
 

@@ -80,13 +80,16 @@ const TEST: FileId = FileId(0);
 /// Memories without caches.
 const FLAT: [&str; 2] = ["flat", "split"];
 
-/// All memories by name.
+/// Memories of wavefronts, which are looked at only where they are named.
+const LOCKSTEP: [&str; 2] = ["lsc", "slsc"];
+
+/// All other memories by name.
 fn every() -> impl Iterator<Item = &'static str> {
     FLAT.into_iter().chain(DeviceModel::PRESETS)
 }
 
 fn memories() -> impl TypedValueParser<Value = String> {
-    PossibleValuesParser::new(every().chain(["all"]))
+    PossibleValuesParser::new(every().chain(LOCKSTEP).chain(["all"]))
 }
 
 /// A machine that tests run on.
@@ -102,6 +105,8 @@ impl Engine {
         let shape = device.as_ref().map_or_else(DeviceShape::default, DeviceShape::of);
         let model = match memory {
             "split" => Some(MemoryModel::Split),
+            "lsc" => Some(MemoryModel::Lsc),
+            "slsc" => Some(MemoryModel::Slsc),
             _ => device.and_then(MemoryModel::of),
         };
         let model = model.unwrap_or_default();
@@ -152,7 +157,8 @@ impl CompareFlags {
             true => ["flat", "fermi"].contains(name),
             false => all || self.memory.iter().any(|given| given == name),
         };
-        let memories: Vec<&str> = every().filter(asked).collect();
+        let named = |name: &&str| self.memory.iter().any(|given| given == name);
+        let memories: Vec<&str> = every().filter(asked).chain(LOCKSTEP.into_iter().filter(named)).collect();
         let of = |control: ControlModel| memories.iter().map(move |memory| Engine::new(control, memory, bounds));
         controls.into_iter().flat_map(of).collect()
     }

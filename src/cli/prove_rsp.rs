@@ -3,6 +3,8 @@
 use super::form::Form;
 use super::output;
 use super::prove::Prove;
+use crate::axiom::cat::builtin;
+use crate::axiom::{Limits, Way};
 use crate::base::{FileId, SourceMap};
 use crate::explore::promotion::{Grain, Options, Space, explore};
 use crate::explore::space::Progress;
@@ -10,7 +12,7 @@ use crate::litmus::rsp::{Region, Test};
 use crate::litmus::rsp_machine::axioms::{Axiom, Inclusion, judge};
 use crate::litmus::rsp_machine::{Compiled, Ended, Scheme, compile, races};
 use crate::litmus::tree::Litmus;
-use crate::litmus::{Observed, Outcomes};
+use crate::litmus::{Observed, Outcomes, Property, decide};
 use crate::machine::ControlModel;
 use crate::report::document::Report;
 use crate::report::litmus as text;
@@ -18,8 +20,12 @@ use crate::report::parts::Exit;
 use crate::report::rsp_machine::{self as told, Compared};
 use crate::report::sarif;
 
-/// Accesses of a program of which it is asked whether it is racy: the answer goes through its candidate executions, one by one.
-const COMPARED: usize = 10;
+/// Accesses of a program whose candidate executions are gone through, one by one, to know whether it is racy. Of longer ones the engine for
+/// memory models is asked.
+const FEW: usize = 10;
+
+/// How far it goes.
+const LIMITS: Limits = Limits { bound: 1, choices: 200_000 };
 
 impl Prove {
     /// Goes through the executions of a program on the machine.
@@ -35,14 +41,16 @@ impl Prove {
             .map_err(|refused| output::diagnostics(std::iter::once(told::refused(&refused, file)), sources, format))?;
         let grain = if self.reduces() { Grain::Needed } else { Grain::Every };
         self.common.bounds.count_from_here();
-        let space = self.executions(&compiled, grain);
+        // Without graphs there are fewer states.
+        let ghost = grain == Grain::Needed || compiled.events.len() <= FEW;
+        let space = self.executions(&compiled, grain, ghost);
         let observed = Observed::of(litmus);
         let mut outcomes = Outcomes::new(litmus);
         for end in space.ends.keys() {
             outcomes.count(observed.outcome(&Ended { compiled: &compiled, test, end }), 1);
         }
         self.common.bounds.show();
-        let compared = compare(test, &compiled, &space);
+        let compared = if ghost { compare(litmus, test, &compiled, &space) } else { Compared::TooLong };
         let complete = space.limit.is_none();
         let (verdict, decided) = (outcomes.verdict(), outcomes.decided(complete));
         let refuted = decided && !verdict.holds && litmus.condition.is_some();
@@ -76,7 +84,7 @@ impl Prove {
         Ok(code)
     }
 
-    fn executions(&self, compiled: &Compiled, grain: Grain) -> Space {
+    fn executions(&self, compiled: &Compiled, grain: Grain, ghost: bool) -> Space {
         self.bounded(ControlModel::Its, |bounds| {
             let mut done = Progress::default();
             let mut poll = |states| {
@@ -84,23 +92,32 @@ impl Prove {
                 (bounds.poll)(&done)
             };
             let max_states = bounds.max_states;
-            // Without graphs there are fewer states.
-            let ghost = compiled.events.len() <= COMPARED;
             explore(&compiled.program, &mut Options { grain, ghost, stuck: true, max_states, poll: &mut poll })
         })
     }
 }
 
+/// Whether a program is racy, if that is found out.
+fn racy(litmus: &Litmus, compiled: &Compiled) -> Option<bool> {
+    if compiled.events.len() <= FEW {
+        return Some(races(compiled, &compiled.atomic, Inclusion::Section3));
+    }
+    let decided = decide(litmus, builtin("rsp")?, Property::Drf, Way::Graphs, LIMITS);
+    match decided.witness {
+        Some(_) => Some(true),
+        None => (!decided.searched.limited).then_some(false),
+    }
+}
+
 /// Compares the executions with the axioms.
-fn compare(test: &Test, compiled: &Compiled, space: &Space) -> Compared {
+fn compare(litmus: &Litmus, test: &Test, compiled: &Compiled, space: &Space) -> Compared {
     if test.locations.iter().any(|l| l.region == Region::Local) {
         return Compared::Local;
     }
-    if compiled.events.len() > COMPARED {
-        return Compared::TooLong(COMPARED);
-    }
-    if races(compiled, &compiled.atomic, Inclusion::Section3) {
-        return Compared::Racy;
+    match racy(litmus, compiled) {
+        Some(true) => return Compared::Racy,
+        Some(false) => {}
+        None => return Compared::TooLong,
     }
     let broken =
         |graph: &_| -> Option<Axiom> { judge(compiled, &compiled.atomic, graph, Inclusion::Section3).violated };

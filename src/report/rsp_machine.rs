@@ -5,7 +5,7 @@
 use super::diagnostic::Diagnostic;
 use super::words::counted;
 use crate::base::{FileId, Span, Wording};
-use crate::explore::promotion::{Grain, Space, Step, follow};
+use crate::explore::promotion::{Grain, Space, Step, follow, l2_is_memory};
 use crate::litmus::rsp::Test;
 use crate::litmus::rsp_machine::axioms::Axiom;
 use crate::litmus::rsp_machine::{Compiled, Refused, Row, Scheme, Step as Part};
@@ -229,7 +229,7 @@ impl Named<'_> {
 #[must_use]
 pub fn table(test: &Test, compiled: &Compiled, grain: Grain, path: &[Step]) -> String {
     let program = &compiled.program;
-    let memory = grain == Grain::Needed && program.device_count() == 1 && !program.goes_below_l2();
+    let memory = l2_is_memory(program, grain);
     let named = Named { test, compiled, memory };
     let columns = named.columns();
     let (first, steps) = follow(program, grain, path);
@@ -318,8 +318,8 @@ pub fn scheme(scheme: &Scheme) -> String {
 /// What came of the comparison of a program's executions with the axioms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Compared {
-    /// It was not done: the program has more accesses than this.
-    TooLong(usize),
+    /// It was not done: the program is too long.
+    TooLong,
     /// It was not done: the program has local memory, of which figure 2 says nothing.
     Local,
     /// The program is racy: it may do anything.
@@ -340,9 +340,7 @@ pub fn searched(space: &Space, grain: Grain, compared: &Compared) -> String {
         let _ = writeln!(text, "limit reached, nothing is proved: {limit:?}");
     }
     text += &match compared {
-        Compared::TooLong(most) => {
-            format!("not compared with the axioms: the program has more than {most} accesses to memory\n")
-        }
+        Compared::TooLong => "not compared with the axioms: the program has too many accesses to memory\n".to_owned(),
         Compared::Local => {
             "not compared with the axioms: figure 2 says nothing of local memory, and it is run as if it were \
                             global\n"

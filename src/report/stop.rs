@@ -284,7 +284,11 @@ impl<'a> StopReport<'a> {
                 self.about(first.place.pc, "no warp and no memory operation can go on")
                     .label("this operation waits for ever")
                     .note(note)
-                    .hint("look in the memory programs for a line that is reserved and never updated, or banks that are never unlocked")
+                    .hint(match operations.iter().all(|o| o.line == 0) {
+                        // Memory without programs has locks of its own: those of remote-scope promotion.
+                        true => "look for a lock whose holder waits for what it stops: `--scheme proposed` has none",
+                        false => "look in the memory programs for a line that is reserved and never updated, or banks that are never unlocked",
+                    })
             }
             StuckKind::MemoryProgram { operation, cause } => self
                 .at(

@@ -199,6 +199,11 @@ fn what_races_on_split_lanes_races_by_the_definition() {
 }
 
 #[test]
+fn what_races_with_remote_scope_promotion_races_by_the_definition() {
+    agrees_elsewhere(&MemoryModel::preset("rsp").unwrap());
+}
+
+#[test]
 fn what_races_on_caches_races_by_the_definition() {
     agrees_elsewhere(&MemoryModel::of(DeviceModel::fermi()).unwrap());
 }

@@ -296,7 +296,7 @@ impl Builder<'_> {
         let together = |x: &Event, y: &Event| x.whole.is_some_and(|whole| y.whole == Some(whole) && x.kind == y.kind);
         let po = |(a, x): (Id, &Event), (b, y): (Id, &Event)| {
             let lockstep = x.instruction.is_some() && x.instruction == y.instruction;
-            let apart = !together(x, y) && !(lockstep && x.origin != y.origin);
+            let apart = !(together(x, y) || lockstep && x.origin != y.origin);
             a.thread == b.thread && a.position < b.position && a.thread != INITIAL && apart
         };
         let loc = |a: &Event, b: &Event| places(a, b).is_some_and(|(a, b)| overlap(a, b));

@@ -11,6 +11,8 @@ words! {
     pub enum Mutant {
         /// Of stores of one instruction to the same bytes the last one takes all of them (D-lsc-bytes).
         LscWholeStores = "lsc-whole-stores",
+        /// Under LSC the lanes of an instruction access memory in one step.
+        LscTogether = "lsc-together",
         /// Under SLSC the lanes of an instruction access memory one by one.
         SlscApart = "slsc-apart",
         /// Axioms of wavefronts have the program order of each lane only.
@@ -196,8 +198,44 @@ words! {
         RspLockFileIgnored = "rsp-lock-file-ignored",
         /// A fetch overwrites what is dirty (`rsp.env.FETCH-L1`).
         RspFetchOverDirty = "rsp-fetch-over-dirty",
-        /// A location leaves a fifo while it is dirty (`rsp.env.DEQLOC-L1`).
+        /// A location leaves the fifo of an L1 cache while it is dirty (`rsp.env.DEQLOC-L1`).
         RspDequeuesDirty = "rsp-dequeues-dirty",
+        /// A location leaves the fifo of an L2 cache while it is dirty (`rsp.env.DEQLOC-L2`).
+        RspDequeuesDirtyL2 = "rsp-dequeues-dirty-l2",
+        /// An update of global memory leaves the entries of caches valid (`rsp.INC-GL`).
+        RspGlobalKeepsCaches = "rsp-global-keeps-caches",
+        /// No marker enters the fifo of an L2 cache (`rsp.FLU-L2`).
+        RspFlushesNoL2 = "rsp-flushes-no-l2",
+        /// L2 caches stay valid (`rsp.INV-L2`).
+        RspKeepsL2 = "rsp-keeps-l2",
+        /// The lock of a location is taken from whoever holds it (`rsp.LK-L2`).
+        RspLockTaken = "rsp-lock-taken",
+        /// The lock of a location is not freed (`rsp.UL-L2`).
+        RspUnlockIdle = "rsp-unlock-idle",
+        /// Only the rmw lock of the own work-group is taken (`rsp.LK-rmw`).
+        RspLocksOwnRmw = "rsp-locks-own-rmw",
+        /// Only the rmw lock of the own work-group is freed (`rsp.UL-rmw`).
+        RspUnlocksOwnRmw = "rsp-unlocks-own-rmw",
+        /// A dirty entry of an L1 cache is removed (`rsp.env.EVICT-L1`).
+        RspEvictsDirty = "rsp-evicts-dirty",
+        /// A dirty entry of an L2 cache is removed (`rsp.env.EVICT-L2`).
+        RspEvictsDirtyL2 = "rsp-evicts-dirty-l2",
+        /// What is flushed from an L1 cache does not come to the L2 cache (`rsp.env.FLUSH-L1`).
+        RspFlushLost = "rsp-flush-lost",
+        /// What is flushed from an L2 cache does not come to global memory (`rsp.env.FLUSH-L2`).
+        RspFlushL2Lost = "rsp-flush-l2-lost",
+        /// A fetch overwrites a dirty entry of an L2 cache (`rsp.env.FETCH-L2`).
+        RspFetchL2OverDirty = "rsp-fetch-l2-over-dirty",
+        /// No marker leaves the fifo of an L1 cache (`rsp.env.DEQMARKER-L1`).
+        RspMarkerStays = "rsp-marker-stays",
+        /// No marker leaves the fifo of an L2 cache (`rsp.env.DEQMARKER-L2`).
+        RspMarkerStaysL2 = "rsp-marker-stays-l2",
+        /// A search forgets that something could be fetched before a step after which it cannot (D-rsp-reduced).
+        RspFetchesForgotten = "rsp-fetches-forgotten",
+        /// A search executes invalidations as soon as a thread comes to them (D-rsp-reduced).
+        RspInvalidatesEarly = "rsp-invalidates-early",
+        /// A search flushes at once what others still read or write (D-rsp-reduced).
+        RspFlushesEarly = "rsp-flushes-early",
         /// A wavefront's next instruction asks for mutexes while an older one waits for its own (`lsc.gpu.service`).
         LscOutOfOrder = "lsc-out-of-order",
         /// A wavefront gives back its mutexes with the first store that retires (`lsc.gpu.release`).

@@ -25,6 +25,11 @@ pub fn decide_until(
     limits: Limits,
     up: &dyn Fn() -> bool,
 ) -> Decided {
+    if litmus.lockstep.is_some() && property == Property::Drf {
+        let what = "the models of wavefronts say nothing of races".to_owned();
+        let searched = Searched { unsupported: Some(what), ..Searched::default() };
+        return Decided { pass: false, witness: None, lasso: None, searched };
+    }
     let stopped = Cell::new(false);
     let threads = Asked::of(litmus, model);
     let observed = Observed::of(litmus);

@@ -285,6 +285,10 @@ complaints! {
         OpenCl =>
             "unsupported" ("the engines run PTX, and this test is for OpenCL") ("a thread of OpenCL")
             ("`warpstep litmus` decides what the axioms allow it to do");
+        /// An access of wavefronts that is not aligned to its size.
+        Alignment { offset: u32, bytes: u32 } =>
+            "unsupported" ("{} at byte {offset} are not aligned, as accesses of PTX are", counted(u64::from(*bytes), "byte"))
+            ("this access") ("`warpstep litmus` decides what the axioms allow it to do");
         /// Memory is accessed, or fenced, by a path that the engines do not have.
         Proxy(proxy: Proxy) =>
             "unsupported" ("the engines have no {} proxy", proxy.name())

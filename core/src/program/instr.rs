@@ -1,8 +1,7 @@
 //! What a program environment's instructions look like: resolved, fixed-size, nothing looked up by name while running.
 //!
-//! One PTX instruction becomes one [`Instr`], or a few: *hidden* helpers (a negated predicate, a pack of a vector, a
-//! parameter's copy) stand before or after the one that carries the PTX instruction's name in traces. Helpers write
-//! only temporaries, so a guard need not apply to them.
+//! One PTX instruction becomes one [`Instr`], or a few: *hidden* helpers (a negated predicate, a pack of a vector, a parameter's copy) stand
+//! before or after the one that carries the PTX instruction's name in traces. Helpers write only temporaries: no guard need apply to them.
 
 use super::ops::{AtomOp, AtomTy, Class, FloatOp, IntOp};
 use crate::base::{Frame, words};
@@ -25,11 +24,10 @@ impl Slot {
 /// A lane's value of a slot; none where a frame has no such slot.
 #[must_use]
 pub fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> Option<u64> {
-    let at = slot.index();
     match class {
-        Class::W => regs.w.get(at).map(|v| v.0[lane].into()),
-        Class::Q => regs.q.get(at).map(|v| v.0[lane]),
-        Class::P => regs.p.get(at).map(|v| (v >> lane & 1).into()),
+        Class::W => regs.w.get(slot.index()).map(|v| v.0[lane].into()),
+        Class::Q => regs.q.get(slot.index()).map(|v| v.0[lane]),
+        Class::P => regs.p.get(slot.index()).map(|v| (v >> lane & 1).into()),
     }
 }
 
@@ -447,14 +445,13 @@ impl WarpRequest {
         if self.addr_wide { Class::Q } else { Class::W }
     }
 
-    /// The slots of an element of an atomic operation: of its result, its operand and, where it has one, its second operand. A
-    /// vector has its results in the first half of the data registers and its operands in the second.
+    /// The slots of an element of an atomic operation: result, operand, second operand if any. A vector has results in the first
+    /// half of the data registers and operands in the second.
     #[must_use]
     pub fn atomic_slots(&self, element: usize) -> [Slot; 3] {
-        let half = self.regs.len() / 2;
-        match self.elems {
-            0 | 1 => [self.regs[0], self.regs[1], self.regs[2]],
-            _ => [self.regs[element % half], self.regs[half + element % half], NO_SLOT],
+        match (self.elems, self.regs.len() / 2) {
+            (0 | 1, _) => [self.regs[0], self.regs[1], self.regs[2]],
+            (_, half) => [self.regs[element % half], self.regs[half + element % half], NO_SLOT],
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of the report, of the RSP paper and of the lockstep paper, by id (`semantics.md`, section 1).
+//! The rules of the report and of the papers on remote-scope promotion and on lockstep sequential consistency, by id (`semantics.md`, section 1).
 //!
 //! Listed are the rules that the machine has. Each has one home in the code, marked `/// Rule: id`, and an entry in
 //! `spec-notes/`; a test compares the three.
@@ -197,6 +197,9 @@ rules! {
     DioLoad = "dio.load",
     DioCreate = "dio.create",
     DioDestroy = "dio.destroy",
+    LscAccess = "lsc.access",
+    LscBytes = "lsc.bytes",
+    SlscInstruction = "slsc.instruction",
     RspLd = "rsp.LD",
     RspSt = "rsp.ST",
     RspIncL1 = "rsp.INC-L1",

@@ -14,6 +14,8 @@ pub(super) struct Format {
     pub ghost: bool,
     /// What of an entry is told apart: one that is clean and not valid is as good as none (D-rsp-reduced).
     pub grain: Grain,
+    /// Whether the L2 cache has what memory has, and is left out.
+    pub below: bool,
 }
 
 /// A number in few bytes where it is small: seven bits a byte, the sign in the lowest bit.
@@ -67,7 +69,9 @@ impl Format {
         }
         let locations = program.initial().len();
         for device in 0..program.device_count() {
-            self.cache(program, &system.l2[device], out);
+            if !self.below {
+                self.cache(program, &system.l2[device], out);
+            }
             out.extend(system.lockfile[device][..locations].iter().map(|l| l.byte()));
         }
         for (value, source) in &system.global[..locations] {
@@ -114,7 +118,9 @@ impl Format {
             system.rmw[group] = Lock::of(rest.byte());
         }
         for device in 0..program.device_count() {
-            self.uncache(locations, &mut system.l2[device], &mut rest);
+            if !self.below {
+                self.uncache(locations, &mut system.l2[device], &mut rest);
+            }
             for at in 0..locations {
                 system.lockfile[device][at] = Lock::of(rest.byte());
             }
@@ -122,6 +128,9 @@ impl Format {
         for cell in &mut system.global[..locations] {
             let value = rest.number();
             *cell = (value, Source(if self.ghost { rest.byte() } else { 0 }));
+        }
+        if self.below {
+            system.fill_l2(locations);
         }
         if self.ghost {
             let events = program.events().len();

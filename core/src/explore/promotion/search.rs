@@ -3,9 +3,11 @@
 use super::grain::Grain;
 use super::graph::{End, Graph};
 use super::pack::Format;
-use super::reduce::{Reduced, dirty};
+use super::reduce::{Fetches, Reduced, dirty};
+use super::settle::leave;
+use super::step::{Step, fire};
 use crate::explore::space::Table;
-use crate::memory::rsp::{Move, Program, System};
+use crate::memory::rsp::{Level, Program, System};
 use crate::verdict::{LimitKind, Rule};
 use indexmap::IndexMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -24,15 +26,6 @@ pub struct Options<'a> {
     pub poll: &'a mut dyn FnMut(u64) -> Option<LimitKind>,
 }
 
-/// A step of the machine.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Step {
-    /// A thread executes its next instruction.
-    Thread(u8),
-    /// The environment makes a transition.
-    Environment(Move),
-}
-
 /// Something found, and the shortest way to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
@@ -45,7 +38,7 @@ pub struct Found {
 /// What a search found.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
-    /// Ends of complete executions, with the shortest way to each.
+    /// Ends of complete executions, with a way to each that has fewest steps, but for those that are made at once.
     pub ends: IndexMap<End, Vec<Step>>,
     /// The states from which no execution is completed: how many there are, and of those in which no thread can go on the one that
     /// is reached first.
@@ -73,6 +66,8 @@ struct Run<'a> {
     starts: Vec<usize>,
     /// How each state was reached first.
     from: Vec<(u32, u16)>,
+    /// What was fetched before that step, by state, where something was.
+    fetched: Vec<(u32, Fetches)>,
     /// All steps, as pairs of states, where they are asked for.
     edges: Option<Vec<(u32, u32)>>,
     complete: Vec<u32>,
@@ -82,14 +77,15 @@ struct Run<'a> {
 
 /// Goes through all states of a program.
 pub fn explore(program: &Program, options: &mut Options<'_>) -> Space {
-    let reduced = Reduced::new(program, options.grain);
+    let reduced = Reduced::new(program, options.grain, options.ghost);
     let mut run = Run {
         program,
-        format: Format { ghost: options.ghost, grain: options.grain },
+        format: Format { ghost: options.ghost, grain: options.grain, below: reduced.below },
         table: Table::default(),
         rows: Vec::new(),
         starts: Vec::new(),
         from: Vec::new(),
+        fetched: Vec::new(),
         edges: options.stuck.then(Vec::new),
         complete: Vec::new(),
         fired: vec![false; Rule::ALL.len()],
@@ -97,7 +93,7 @@ pub fn explore(program: &Program, options: &mut Options<'_>) -> Space {
         reduced,
     };
     let mut start = run.reduced.start();
-    run.state(&mut start, (u32::MAX, 0));
+    run.state(&mut start, (u32::MAX, 0, Fetches::default()));
     let mut next = 0;
     while next < run.starts.len() {
         if u64::from(next as u32) % PATIENCE == PATIENCE - 1 {
@@ -115,9 +111,9 @@ pub fn explore(program: &Program, options: &mut Options<'_>) -> Space {
 }
 
 impl Run<'_> {
-    /// The number of a state, and whether it is new.
-    fn state(&mut self, system: &mut System, from: (u32, u16)) -> (u32, bool) {
-        self.reduced.settle(system, &mut |_, _| ());
+    /// The number of a state.
+    fn state(&mut self, system: &mut System, (from, step, fetched): (u32, u16, Fetches)) -> u32 {
+        self.reduced.settle(system, &mut |_| ());
         let start = self.rows.len();
         self.format.pack(self.program, system, &mut self.rows);
         let (before, row) = self.rows.split_at(start);
@@ -131,11 +127,14 @@ impl Run<'_> {
         let found = self.table.find_or_insert((hash >> 32) as u32 ^ hash as u32, fresh, same);
         if found == fresh {
             self.starts.push(start);
-            self.from.push(from);
+            self.from.push((from, step));
+            if fetched != Fetches::default() {
+                self.fetched.push((fresh, fetched));
+            }
         } else {
             self.rows.truncate(start);
         }
-        (found, found == fresh)
+        found
     }
 
     fn unpack(&self, state: u32) -> System {
@@ -149,21 +148,20 @@ impl Run<'_> {
         let system = self.unpack(from);
         let threads = self.program.threads().len();
         let mut through = true;
+        let mut after = system;
         for thread in 0..threads {
             through &= system.is_through(self.program, thread);
-            let mut after = system;
-            if let Some(rule) = after.execute(self.program, thread) {
-                self.reach(from, thread as u16, rule, &mut after);
+            self.attempt(from, &system, &mut after, (thread as u16, Step::Thread(thread as u8)));
+            if self.format.grain == Grain::Needed
+                && let Some(fetch) = self.reduced.before(&system, thread)
+            {
+                self.after_fetches(from, &system, fetch, (thread as u16, Step::Thread(thread as u8)));
             }
         }
         for k in 0..self.reduced.moves().len() {
             let step = self.reduced.moves()[k];
-            if !self.reduced.is_needed(&system, step) {
-                continue;
-            }
-            let mut after = system;
-            if let Some(rule) = after.perform(self.program, step) {
-                self.reach(from, (threads + k) as u16, rule, &mut after);
+            if self.reduced.is_needed(&system, step) {
+                self.attempt(from, &system, &mut after, ((threads + k) as u16, Step::Environment(step)));
             }
         }
         if through && !dirty(self.program, &system) {
@@ -176,12 +174,42 @@ impl Run<'_> {
         }
     }
 
-    fn reach(&mut self, from: u32, step: u16, rule: Rule, after: &mut System) {
+    /// Makes a step if it can be made, also after fetches that it would make impossible. `after` is as the state is, before and after.
+    fn attempt(&mut self, from: u32, system: &System, after: &mut System, (number, step): (u16, Step)) {
+        let Some(rule) = fire(self.program, after, step) else { return };
+        let mut lost = Fetches::default();
+        if self.format.grain == Grain::Needed {
+            if self.reduced.below {
+                self.reduced.merge(after);
+            }
+            lost = self.reduced.lost(system, step, after);
+        }
+        self.reach((from, number, Fetches::default()), rule, after);
+        *after = *system;
+        for part in lost.parts() {
+            self.after_fetches(from, system, part, (number, step));
+        }
+    }
+
+    /// Makes a step after fetches.
+    fn after_fetches(&mut self, from: u32, system: &System, fetches: Fetches, (number, step): (u16, Step)) {
+        let mut after = *system;
+        for fetch in fetches.moves() {
+            if let Some(rule) = after.perform(self.program, fetch) {
+                self.fired[rule as usize] = true;
+            }
+        }
+        if let Some(rule) = fire(self.program, &mut after, step) {
+            self.reach((from, number, fetches), rule, &mut after);
+        }
+    }
+
+    fn reach(&mut self, from: (u32, u16, Fetches), rule: Rule, after: &mut System) {
         self.space.steps += 1;
         self.fired[rule as usize] = true;
-        let (to, _) = self.state(after, (from, step));
+        let to = self.state(after, from);
         if let Some(edges) = &mut self.edges {
-            edges.push((from, to));
+            edges.push((from.0, to));
         }
     }
 
@@ -191,19 +219,30 @@ impl Run<'_> {
         End { registers, memory: self.reduced.memory(system), graph }
     }
 
-    /// The shortest way to a state.
+    /// The shortest way to a state, with what is done at once.
     fn path(&self, state: u32) -> Vec<Step> {
         let threads = self.program.threads().len();
-        let (mut at, mut path) = (state, Vec::new());
+        let (mut at, mut back) = (state, Vec::new());
         while let Some((from, step)) = self.from.get(at as usize).filter(|f| f.0 != u32::MAX) {
-            let step = usize::from(*step);
-            path.push(match step.checked_sub(threads) {
-                None => Step::Thread(step as u8),
+            let number = usize::from(*step);
+            let step = match number.checked_sub(threads) {
+                None => Step::Thread(number as u8),
                 Some(k) => Step::Environment(self.reduced.moves()[k]),
-            });
+            };
+            let known = self.fetched.binary_search_by_key(&at, |(state, _)| *state);
+            back.push((known.map_or(Fetches::default(), |k| self.fetched[k].1), step));
             at = *from;
         }
-        path.reverse();
+        let mut path = Vec::new();
+        let mut system = self.reduced.start();
+        self.reduced.settle(&mut system, &mut |step| path.push(step));
+        for (fetches, step) in back.into_iter().rev() {
+            for step in fetches.moves().map(Step::Environment).chain([step]) {
+                let _ = fire(self.program, &mut system, step);
+                path.push(step);
+            }
+            self.reduced.settle(&mut system, &mut |step| path.push(step));
+        }
         path
     }
 
@@ -244,20 +283,28 @@ impl Run<'_> {
     }
 }
 
-/// The steps of a path with the state after each, and before all the first state. What a search does at once is told as steps, too.
+/// The steps of a path with the state after each, and before all the first state.
+///
+/// In the grain `Needed` what can leave a fifo does so at once, which is told as steps, too, and an L2 cache that is as good as memory has what
+/// memory has. What such a search forgets of caches stays.
 #[must_use]
 pub fn follow(program: &Program, grain: Grain, path: &[Step]) -> (System, Vec<(Step, System)>) {
-    let reduced = Reduced::new(program, grain);
+    let reduced = Reduced::new(program, grain, false);
     let first = reduced.start();
     let (mut system, mut steps) = (first, Vec::new());
+    let l1 = (0..program.group_count()).map(|g| (Level::L1, g));
+    let caches: Vec<(Level, usize)> = l1.chain((0..program.device_count()).map(|d| (Level::L2, d))).collect();
     for step in path {
-        let _ = match step {
-            Step::Thread(t) => system.execute(program, usize::from(*t)),
-            Step::Environment(step) => system.perform(program, *step),
-        };
-        let mut after = vec![(*step, system)];
-        reduced.settle(&mut system, &mut |step, state| after.push((Step::Environment(step), *state)));
-        steps.extend(after);
+        let _ = fire(program, &mut system, *step);
+        if reduced.below {
+            reduced.merge(&mut system);
+        }
+        steps.push((*step, system));
+        for (level, which) in caches.iter().filter(|_| grain == Grain::Needed) {
+            leave(program, &mut system, *level, *which, &mut |step, state| {
+                steps.push((Step::Environment(step), *state));
+            });
+        }
     }
     (first, steps)
 }

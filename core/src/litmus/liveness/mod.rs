@@ -45,6 +45,11 @@ pub fn liveness_until(
     (way, limits): (Way, Limits),
     up: &dyn Fn() -> bool,
 ) -> Decided {
+    if litmus.lockstep.is_some() {
+        let what = "liveness of wavefronts is not asked of axioms: `warpstep prove` goes through what the machine does";
+        let searched = Searched { unsupported: Some(what.to_owned()), ..Searched::default() };
+        return Decided { pass: false, witness: None, lasso: None, searched };
+    }
     let threads = Threads::of(litmus);
     let relevant = threads.relevant();
     // What spins, spins on locations that ways depend on.

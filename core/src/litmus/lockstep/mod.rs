@@ -4,29 +4,16 @@
 
 mod bytes;
 mod check;
-
+mod column;
+pub mod machine;
 mod print;
 mod runner;
 mod tree;
+mod wave;
 mod waves;
 
 pub(super) use check::check;
+pub use column::{Column, FIRST, LANES};
 pub use print::print;
-pub use tree::{Cell, Column, FIRST, LANES, LOCATION, Op, Program, Size, Spot, Test};
+pub use tree::{Cell, LOCATION, Op, Program, Size, Spot, Test};
 pub use waves::Waves;
-
-use super::tree::{Placing, Thread};
-
-impl Program {
-    /// The columns as threads, without their code, which is in rows.
-    #[must_use]
-    pub fn threads(&self) -> Vec<Thread> {
-        let thread = |(column, span): &(Column, crate::base::Span)| Thread {
-            number: column.number(),
-            place: Placing::Lockstep(*column),
-            span: *span,
-            code: Vec::new(),
-        };
-        self.columns.iter().map(thread).collect()
-    }
-}

@@ -6,24 +6,11 @@
 
 use super::bytes::{low, part};
 use super::tree::{Cell, Op, Spot, Test};
-use super::waves::{Row, Wave, Waves};
+use super::wave::{Data, Layout, RMW, Row, Wave};
 use crate::axiom::{End, Event, Kind, Known, Place, Position, Sources, Stall, Trace, Whole};
 use crate::litmus::events::{arithmetic, atomic};
 use crate::litmus::tree::{Ident, Value};
 use smallvec::SmallVec;
-
-/// A value, and the reads that it depends on.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Data {
-    pub(super) value: Option<u64>,
-    pub(super) from: Sources,
-}
-
-impl Data {
-    pub(super) fn constant(value: u64) -> Self {
-        Self { value: Some(value), from: Sources::new() }
-    }
-}
 
 /// Both lists, ascending.
 fn union(one: &Sources, two: &Sources) -> Sources {
@@ -46,7 +33,7 @@ struct Block {
 
 /// A run of a wavefront.
 pub(super) struct Runner<'a> {
-    all: &'a Waves,
+    all: &'a Layout,
     wave: &'a Wave,
     known: Known<'a>,
     registers: Vec<Vec<Data>>,
@@ -62,7 +49,7 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    pub(super) fn new(all: &'a Waves, wave: &'a Wave, known: Known<'a>) -> Self {
+    pub(super) fn new(all: &'a Layout, wave: &'a Wave, known: Known<'a>) -> Self {
         Self {
             all,
             wave,
@@ -196,7 +183,7 @@ impl<'a> Runner<'a> {
             }
             Op::Atomic { op, to, at, value, new } => {
                 let first = Position::try_from(self.events.len()).unwrap_or(Position::MAX);
-                let old = self.read(at, Waves::RMW, origin);
+                let old = self.read(at, RMW, origin);
                 let operand = self.value(lane, value);
                 let new = new.as_ref().map_or_else(|| Data::constant(0), |new| self.value(lane, new));
                 let both = old.value.zip(operand.value).zip(new.value);
@@ -204,7 +191,7 @@ impl<'a> Runner<'a> {
                 let cut = |n: u64| low(n, bytes);
                 let stored = both.map(|((old, value), new)| atomic(*op, old, cut(value), cut(new)));
                 let from = union(&union(&old.from, &operand.from), &new.from);
-                self.write(at, (Waves::RMW, origin), &Data { value: stored, from }, Some(first));
+                self.write(at, (RMW, origin), &Data { value: stored, from }, Some(first));
                 self.set(lane, to, old);
             }
             Op::Move { to, value } => {

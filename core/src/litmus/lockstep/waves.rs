@@ -5,102 +5,17 @@
 //! which groups these are.
 
 use super::bytes::Cuts;
-use super::runner::{Data, Runner};
-use super::tree::{Cell, LOCATION, Op, Program, Spot};
+use super::column::Column;
+use super::runner::Runner;
+use super::tree::{LOCATION, Op, Program};
+use super::wave::{Layout, Wave};
 use crate::axiom::{self, Event, Known, Model, Place, Stall, Trace};
+use crate::base::Span;
 use crate::base::mutant::{Mutant, on};
 use crate::litmus::check::Names;
 use crate::litmus::outcome::Observed;
-use crate::litmus::tree::{DeclKind, Ident, Initial, Litmus, TermKind, Value};
+use crate::litmus::tree::{DeclKind, Initial, Litmus, Placing, TermKind, Thread, Value};
 use indexmap::IndexSet;
-
-/// A row of a group in which some of its columns have a cell.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// Its number in the file.
-    pub(super) number: usize,
-    /// The cells, by the places of their columns in the group.
-    pub(super) cells: Vec<(usize, Cell)>,
-    /// Of `if` and `while`: the place of their `end` among the group's rows.
-    pub(super) end: usize,
-}
-
-/// Columns in lockstep.
-#[derive(Clone, Debug)]
-pub(super) struct Wave {
-    /// The columns, by their positions in the file.
-    pub(super) columns: Vec<usize>,
-    pub(super) rows: Vec<Row>,
-    /// The names of registers; each lane has one of each.
-    pub(super) names: IndexSet<String>,
-    /// The registers of each lane at the start.
-    pub(super) initial: Vec<Vec<Data>>,
-    /// The registers that are asked about, by lane and number.
-    pub(super) asked: Vec<(usize, usize)>,
-}
-
-impl Wave {
-    /// The number of a register that the group has.
-    pub(super) fn register(&self, ident: &Ident) -> usize {
-        self.names.get_index_of(ident.name.as_str()).unwrap_or(0)
-    }
-
-    /// A group of columns.
-    pub(super) fn of(program: &Program, columns: Vec<usize>) -> Self {
-        let rows = program.rows_of(&columns);
-        let owned = |(number, cells): (usize, Vec<(usize, &Cell)>)| Row {
-            number,
-            cells: cells.into_iter().map(|(lane, cell)| (lane, cell.clone())).collect(),
-            end: 0,
-        };
-        let mut rows: Vec<Row> = rows.map(owned).collect();
-        let mut open = Vec::new();
-        for at in 0..rows.len() {
-            match rows[at].cells[0].1.kind {
-                Op::If(_) | Op::While(_) => open.push(at),
-                Op::End => {
-                    if let Some(head) = open.pop() {
-                        let head: usize = head;
-                        rows[head].end = at;
-                    }
-                }
-                _ => {}
-            }
-        }
-        let mut names = IndexSet::new();
-        for cell in rows.iter().flat_map(|row| &row.cells).map(|(_, cell)| cell) {
-            names.extend(registers(&cell.kind).map(|ident| ident.name.clone()));
-        }
-        Self { columns, rows, names, initial: Vec::new(), asked: Vec::new() }
-    }
-
-    /// What begins in its registers: zero where nothing else is said.
-    pub(super) fn begin(&mut self, litmus: &Litmus, program: &Program) {
-        for decl in &litmus.init {
-            if let DeclKind::Register { name, .. } = &decl.kind {
-                self.names.insert(name.name.clone());
-            }
-        }
-        self.initial = vec![vec![Data::constant(0); self.names.len()]; self.columns.len()];
-        for decl in &litmus.init {
-            let DeclKind::Register { thread, name, value: Initial::Number(n), .. } = &decl.kind else { continue };
-            let lane = self.columns.iter().position(|column| program.columns[*column].0.number() == *thread);
-            if let Some(lane) = lane {
-                let register = self.register(name);
-                self.initial[lane][register] = Data::constant(n.cast_unsigned());
-            }
-        }
-    }
-}
-
-/// The registers that an instruction names.
-fn registers(op: &Op) -> impl Iterator<Item = &Ident> {
-    let read = op.values().filter_map(|value| match value {
-        Value::Register(ident) => Some(ident),
-        Value::Number(..) => None,
-    });
-    op.target().into_iter().chain(read)
-}
 
 /// Where something is that is asked about.
 #[derive(Clone, Copy, Debug)]
@@ -115,11 +30,9 @@ enum Asked {
 #[derive(Clone, Debug)]
 pub struct Waves {
     waves: Vec<Wave>,
-    columns: usize,
-    locations: IndexSet<String>,
+    layout: Layout,
     /// What each location begins with.
     initial: Vec<u64>,
-    cuts: Cuts,
     asked: Vec<Asked>,
     /// The places whose last values are asked about: parts of locations.
     pub finals: Vec<Place>,
@@ -129,8 +42,6 @@ pub struct Waves {
 impl Waves {
     /// The sets of events.
     const TAGS: &'static [&'static str] = &["RMW"];
-    /// An atomic operation, as a set of bits of those.
-    pub(super) const RMW: u64 = 1;
 
     /// Whether a model is about wavefronts, so that these are its threads; otherwise lanes are.
     #[must_use]
@@ -192,36 +103,20 @@ impl Waves {
             }
         }
         let constants = constants(program, &initial);
-        Self { waves, columns: program.columns.len(), locations, initial, cuts, asked, finals, constants }
-    }
-
-    /// Where an instruction of a column stands, as one number.
-    pub(super) fn origin(&self, row: usize, column: usize) -> u32 {
-        u32::try_from(row * self.columns + column).unwrap_or(u32::MAX)
+        let layout = Layout { columns: program.columns.len(), locations, cuts };
+        Self { waves, layout, initial, asked, finals, constants }
     }
 
     /// The row and the column of an event.
     #[must_use]
     pub fn stands(&self, origin: u32) -> (usize, usize) {
-        (origin as usize / self.columns.max(1), origin as usize % self.columns.max(1))
-    }
-
-    /// The bytes that an access is to.
-    pub(super) fn place(&self, spot: &Spot) -> Place {
-        let location = self.locations.get_index_of(spot.location.name.as_str()).unwrap_or(0);
-        let location = u32::try_from(location).unwrap_or(u32::MAX);
-        Place { location, address: location, offset: spot.offset, bytes: spot.size.bytes() }
-    }
-
-    /// The parts of a place: where each begins in its location, and how many bytes it has.
-    pub(super) fn parts(&self, place: Place) -> Vec<(u32, u32)> {
-        self.cuts.parts(place.location, place.offset, place.bytes)
+        self.layout.stands(origin)
     }
 
     /// A place in words: `x`, `x+4`.
     #[must_use]
     pub fn location(&self, place: Place) -> String {
-        let name = self.locations.get_index(place.location as usize).map_or("?", String::as_str);
+        let name = self.layout.locations.get_index(place.location as usize).map_or("?", String::as_str);
         if place.offset == 0 { name.to_owned() } else { format!("{name}+{}", place.offset) }
     }
 
@@ -258,7 +153,7 @@ impl axiom::Program for Waves {
     }
 
     fn run(&self, thread: usize, known: Known<'_>) -> Trace {
-        Runner::new(self, &self.waves[thread], known).run()
+        Runner::new(&self.layout, &self.waves[thread], known).run()
     }
 
     fn tags(&self) -> &[&'static str] {
@@ -268,7 +163,7 @@ impl axiom::Program for Waves {
     fn initial(&self) -> Vec<(Place, u64)> {
         let each = |(location, value): (u32, &u64)| {
             let value = *value;
-            let parts = self.cuts.parts(location, 0, LOCATION).into_iter();
+            let parts = self.layout.cuts.parts(location, 0, LOCATION).into_iter();
             parts.map(move |(offset, bytes)| {
                 (Place { location, address: location, offset, bytes }, super::bytes::part(value, offset, bytes))
             })
@@ -287,7 +182,7 @@ impl axiom::Program for Waves {
                 Op::Atomic { at, .. } => Some(at),
                 _ => None,
             });
-        let mut all = spots.map(|spot| self.place(spot));
+        let mut all = spots.map(|spot| self.layout.place(spot));
         all.any(|at| {
             at.location == place.location
                 && at.offset < place.offset + place.bytes
@@ -308,7 +203,6 @@ impl axiom::Program for Waves {
         let (Some(a), Some(b)) = (one.0, two.0) else { return false };
         let (first, second) = (one.1.instruction, two.1.instruction);
         match relation {
-            // Rule: lsc.order
             "wpo" => {
                 let column = |event: &Event| self.stands(event.origin).1;
                 a == b && first < second && (!on(Mutant::LanesUnordered) || column(one.1) == column(two.1))
@@ -316,5 +210,19 @@ impl axiom::Program for Waves {
             "si" => a == b && first == second,
             _ => false,
         }
+    }
+}
+
+impl Program {
+    /// The columns as threads, without their code, which is in rows.
+    #[must_use]
+    pub fn threads(&self) -> Vec<Thread> {
+        let thread = |(column, span): &(Column, Span)| Thread {
+            number: column.number(),
+            place: Placing::Lockstep(*column),
+            span: *span,
+            code: Vec::new(),
+        };
+        self.columns.iter().map(thread).collect()
     }
 }

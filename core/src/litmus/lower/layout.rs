@@ -1,10 +1,9 @@
 //! Where a test's threads and locations are on the machine.
 
-use super::lockstep::lane;
 use crate::base::Span;
 use crate::litmus::check::Names;
 use crate::litmus::error::Gap;
-use crate::litmus::lockstep::Program;
+use crate::litmus::lockstep::{Column, Program};
 use crate::litmus::tree::{DeclKind, Initial, Litmus};
 use indexmap::{IndexMap, IndexSet};
 
@@ -79,7 +78,12 @@ impl<'a> Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// That of wavefronts: each is a block of one warp, and so is each thread of a CPU.
-    pub fn of_waves(litmus: &'a Litmus, program: &Program) -> Self {
+    pub fn of_waves(litmus: &'a Litmus, program: &Program, gaps: &mut Vec<(Gap, Span)>) -> Self {
+        for cell in program.rows.iter().flatten().flatten() {
+            if let Some(spot) = cell.kind.spot().filter(|spot| !spot.offset.is_multiple_of(spot.size.bytes())) {
+                gaps.push((Gap::Alignment { offset: spot.offset, bytes: spot.size.bytes() }, cell.span));
+            }
+        }
         let names = Names::of(litmus);
         let waves = program.waves();
         let thread = |column: usize| lane(program.columns[column].0);
@@ -95,6 +99,14 @@ impl<'a> Layout<'a> {
         let blocks = u32::try_from(waves.len()).unwrap_or(u32::MAX);
         let placement = Placement::SameWarp;
         Self { names, placement, entry, threads, blocks, block: warp_size, warp_size, variables }
+    }
+}
+
+/// The lane that a column is on the machine.
+pub(super) const fn lane(column: Column) -> u32 {
+    match column {
+        Column::Lane { lane, .. } => lane,
+        Column::Cpu(_) => 0,
     }
 }
 

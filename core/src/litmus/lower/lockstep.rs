@@ -5,22 +5,14 @@
 //! nobody sees.
 
 use super::code::{Writer, register, text};
-use super::layout::Layout;
+use super::layout::{Layout, lane};
 use crate::base::Span;
-use crate::litmus::lockstep::{Cell, Column, Op, Program, Size, Spot};
+use crate::litmus::lockstep::{Cell, Op, Program, Size, Spot};
 use crate::litmus::tree::{Arith, Atom, DeclKind, Initial, Litmus, Relation};
 use indexmap::IndexSet;
 
 macro_rules! line {
     ($to:expr, $($text:tt)*) => { $to.line(format_args!($($text)*)) };
-}
-
-/// The lane that a column is on the machine.
-pub(super) const fn lane(column: Column) -> u32 {
-    match column {
-        Column::Lane { lane, .. } => lane,
-        Column::Cpu(_) => 0,
-    }
 }
 
 /// The kernel of a test.

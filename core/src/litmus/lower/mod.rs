@@ -100,7 +100,7 @@ pub fn lower(litmus: &Litmus, file: FileId, options: Options, sources: &mut Sour
     }
     let (layout, writer) = match &litmus.lockstep {
         Some(program) => {
-            let layout = Layout::of_waves(litmus, program);
+            let layout = Layout::of_waves(litmus, program, &mut gaps);
             let writer = lockstep::write(litmus, program, &layout);
             (layout, writer)
         }

@@ -74,8 +74,11 @@ fn values(program: &Program) -> Vec<i32> {
     known.into_iter().collect()
 }
 
-/// Asks about every candidate execution, until somebody says `true`; gives whether somebody did.
-pub fn candidates(compiled: &Compiled, found: &mut dyn FnMut(&Graph) -> bool) -> bool {
+/// Told of a candidate execution, and of what each read returns in it; says whether that is enough.
+type Told<'a> = dyn FnMut(&Graph, &[(Event, i32)]) -> bool + 'a;
+
+/// Asks about every candidate execution, until somebody says `true`; gives whether somebody did. `found` is also given what reads return.
+pub fn candidates(compiled: &Compiled, found: &mut Told<'_>) -> bool {
     let program = &compiled.program;
     let values = values(program);
     let threads: Vec<Vec<Run>> = (0..program.threads().len()).map(|t| runs(program, t, &values)).collect();
@@ -84,7 +87,7 @@ pub fn candidates(compiled: &Compiled, found: &mut dyn FnMut(&Graph) -> bool) ->
 }
 
 /// A run of each thread.
-fn combine(program: &Program, threads: &[Vec<Run>], chosen: &mut Run, found: &mut dyn FnMut(&Graph) -> bool) -> bool {
+fn combine(program: &Program, threads: &[Vec<Run>], chosen: &mut Run, found: &mut Told<'_>) -> bool {
     let Some((first, rest)) = threads.split_first() else {
         let events = program.events().len();
         let mut graph = Graph { reads: vec![None; events], order: vec![None; events] };
@@ -102,10 +105,10 @@ fn combine(program: &Program, threads: &[Vec<Run>], chosen: &mut Run, found: &mu
 }
 
 /// A source for each read: a write of the value that it returns.
-fn sources(program: &Program, run: &Run, k: usize, graph: &mut Graph, found: &mut dyn FnMut(&Graph) -> bool) -> bool {
+fn sources(program: &Program, run: &Run, k: usize, graph: &mut Graph, found: &mut Told<'_>) -> bool {
     let Some((event, value)) = run.reads.get(k) else {
         let left: Vec<Event> = run.writes.iter().map(|(event, _)| *event).collect();
-        return orders(program, &left, graph, found);
+        return orders(program, &left, graph, &mut |graph| found(graph, &run.reads));
     };
     let at = program.location_of(*event);
     let writes = run.writes.iter().filter(|(e, v)| v == value && e != event && program.location_of(*e) == at);
@@ -143,7 +146,7 @@ fn orders(program: &Program, left: &[Event], graph: &mut Graph, found: &mut dyn 
 /// Whether a program is racy: an execution is consistent and has a data race. `atomic` says which locations are atomic.
 #[must_use]
 pub fn races(compiled: &Compiled, atomic: &[bool], inclusion: Inclusion) -> bool {
-    candidates(compiled, &mut |graph| {
+    candidates(compiled, &mut |graph, _| {
         let judgement = judge(compiled, atomic, graph, inclusion);
         judgement.violated.is_none() && judgement.race.is_some()
     })

@@ -147,7 +147,7 @@ impl MutexFifo for ShortFifo {
 
     fn front(&self) -> Option<MrfEntry> {
         let row = self.0 & 0x3f;
-        (row != 0).then(|| MrfEntry { entry: Entry((row & 0xf) as u32), store: row & 0x10 != 0 })
+        (row != 0).then_some(MrfEntry { entry: Entry((row & 0xf) as u32), store: row & 0x10 != 0 })
     }
 
     fn pop(&mut self) {

@@ -1,10 +1,11 @@
 //! The steps of lanes.
 
 use super::Promoted;
-use super::caches::{At, Bytes, Group, View, below, set_below};
+use super::caches::{At, Bytes, Group, NOBODY, UNIT, Value, below, set_below};
+use super::hardware::View;
 use super::pending::{Does, Instruction, Lane};
-use crate::base::{Frame, LaneMask};
-use crate::memory::flat::{Told, carry_out, tell};
+use crate::base::{Frame, number};
+use crate::memory::flat::carry_out;
 use crate::memory::rsp::instructions::{
     flush, invalidate, load, lock, lock_rmw, store, unlock, unlock_rmw, update_l1, update_l2,
 };
@@ -13,7 +14,7 @@ use crate::memory::{Acted, Cx, Fault, LocalMemory, Near, Stores, Taken, Trouble}
 use crate::program::env::Root;
 use crate::program::instr::{MemOp, Slot, WarpRequest, value};
 use crate::program::ops::{AtomOp, AtomTy};
-use crate::verdict::{Event, Performed, Rule, Sink, Stop};
+use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Rule, Sink, Stop};
 use smallvec::SmallVec;
 
 /// An access that is carried out on bytes that a cache holds.
@@ -31,29 +32,48 @@ struct Doing<'a, 'n, 'c, S> {
 impl<S: Sink> Doing<'_, '_, '_, S> {
     /// Carries the access out where device memory has `found` for as long; gives what is there then. Which operation it is, and what
     /// registers have to do with it, is flat memory's affair.
-    fn on(&mut self, view: &mut View<'_>, found: &Bytes) -> Bytes {
-        let Self { rq, instruction, lane, regs, near, cx, failed } = self;
+    fn on(&mut self, view: &mut View<'_>, found: &Value) -> Value {
+        let Self { rq, instruction, lane, regs, near, cx, .. } = self;
         let (at, arena) = (lane.at, &mut *view.arena);
         let behind = below(arena, at.unit);
-        set_below(arena, at, found);
-        let (mask, issuer): (LaneMask, _) = (1 << lane.lane, instruction.at);
-        let told = if S::ON {
-            let told = Told { memory: arena.contents(near), together: instruction.lanes, element: 0, access_id: None };
-            tell(told, issuer, mask, rq, regs, near, cx)
-        } else {
-            Ok(())
-        };
-        let hint = cx.hints.at(issuer.pc);
-        *failed = told.and_then(|()| carry_out(arena, mask, rq, regs, near, hint));
-        let left = below(arena, at.unit);
+        set_below(arena, at, &found.bytes);
+        let hint = cx.hints.at(instruction.at.pc);
+        let done = carry_out(arena, 1 << lane.lane, rq, regs, near, hint);
+        let bytes = below(arena, at.unit);
         set_below(arena, at, &behind);
-        left
+        self.failed = done.and_then(|()| self.tell(found));
+        Value { bytes, by: [self.instruction.access_id.of_lane(self.lane.lane.into()); UNIT] }
+    }
+
+    /// Tells whose writes a read has found, element by element.
+    fn tell(&mut self, found: &Value) -> Taken {
+        let Self { rq, instruction, lane, cx, .. } = self;
+        let width = usize::from(rq.width);
+        if !S::ON || rq.op == MemOp::Store || instruction.access_id == AccessId::NONE {
+            return Ok(());
+        }
+        let first = lane.at.mask.trailing_zeros() as usize;
+        for element in 0..usize::from(rq.elems.max(1)) {
+            let place = first + element * width;
+            let bytes = found.bytes.get(place..place + width).unwrap_or_default();
+            let from = ReadsFrom {
+                pc: instruction.at.pc,
+                lane: lane.lane.into(),
+                access_id: instruction.access_id.of_lane(lane.lane.into()),
+                space: AllocKind::Global,
+                address: lane.address + (element * width) as u64,
+                writers: found.by.get(place..place + width).unwrap_or_default(),
+                value: (width <= 8).then(|| number(bytes)),
+            };
+            cx.sink.event(instruction.at.who, Event::Performed(Performed::Read(from)))?;
+        }
+        Ok(())
     }
 
     /// The same for an update: nothing, if it stores nothing, as an exchange that does not find what it expects.
-    fn updated(&mut self, view: &mut View<'_>, found: &Bytes) -> Option<Bytes> {
+    fn updated(&mut self, view: &mut View<'_>, found: &Value) -> Option<Value> {
         let stores = match self.rq.op {
-            MemOp::Atom(AtomOp::Cas, ty) | MemOp::Red(AtomOp::Cas, ty) => self.finds(ty, found),
+            MemOp::Atom(AtomOp::Cas, ty) | MemOp::Red(AtomOp::Cas, ty) => self.finds(ty, &found.bytes),
             _ => true,
         };
         let left = self.on(view, found);
@@ -105,6 +125,7 @@ impl Promoted {
             for rule in fired.into_iter().chain(self.settle()) {
                 cx.sink.fire(instruction.at.who, rule).map_err(stop)?;
             }
+            self.tell_arrived(instruction.at.who, cx).map_err(stop)?;
             self.tell_step(&instruction, at, last, cx).map_err(stop)?;
             if last && matches!(instruction.does, Does::Fence(..)) {
                 let (pc, lanes) = (instruction.at.pc, instruction.lanes);
@@ -166,7 +187,7 @@ impl Promoted {
                 fired
             }),
             (Kind::Store, _) => {
-                let stored = doing.on(view, &[0; super::caches::UNIT]);
+                let stored = doing.on(view, &Value { bytes: [0; UNIT], by: NOBODY });
                 doing.failed.is_ok().then(|| store(view, group, place, stored))
             }
             (Kind::Update, Level::L1) => update_l1(view, thread, place, |v, found| doing.updated(v, &found)),

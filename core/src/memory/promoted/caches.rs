@@ -2,8 +2,8 @@
 //! and what is behind it (D-rsp-ptx-l2).
 
 use crate::memory::flat::Arena;
-use crate::memory::rsp::{CacheAt, CacheOf, Hardware, Hygiene, Mark, MarkOf, Reach};
-use crate::verdict::Who;
+use crate::memory::rsp::Mark;
+use crate::verdict::{AccessId, AllocKind, Arrived, Who};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,6 +23,19 @@ pub(super) struct At {
 
 /// What a unit holds.
 pub(super) type Bytes = [u8; UNIT];
+
+/// Who wrote each byte of a unit, where an observer asks.
+pub(super) type Writers = [AccessId; UNIT];
+
+/// Nobody asks.
+pub(super) const NOBODY: Writers = [AccessId::NONE; UNIT];
+
+/// The bytes of a unit, and whose they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Value {
+    pub bytes: Bytes,
+    pub by: Writers,
+}
 
 /// A work-group: a block of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -58,6 +71,12 @@ pub(super) struct Entry {
     /// Its number among all entries of all caches.
     #[serde(skip)]
     pub number: u32,
+    /// Whose its bytes are.
+    #[serde(skip)]
+    by: Option<Box<Writers>>,
+    /// The writes since it was flushed last, where an observer asks: also those that others are over by now (`pmo`).
+    #[serde(skip)]
+    pub since: Vec<(AccessId, u32)>,
 }
 
 impl Entry {
@@ -65,11 +84,23 @@ impl Entry {
         self.dirty != 0 || self.below != 0
     }
 
-    const fn is_idle(&self) -> bool {
-        self.valid == 0 && self.dirty == 0 && self.reads == 0 && self.below == 0
+    fn is_idle(&self) -> bool {
+        self.valid == 0 && self.dirty == 0 && self.reads == 0 && self.below == 0 && self.since.is_empty()
     }
 
-    fn forget(&mut self, mask: u32) {
+    pub fn value(&self) -> Value {
+        Value { bytes: self.bytes, by: self.by.as_deref().copied().unwrap_or(NOBODY) }
+    }
+
+    pub fn take_over(&mut self, mask: u32, value: &Value) {
+        bits(mask).for_each(|k| self.bytes[k] = value.bytes[k]);
+        if self.by.is_some() || bits(mask).any(|k| value.by[k] != AccessId::NONE) {
+            let by = self.by.get_or_insert_with(|| Box::new(NOBODY));
+            bits(mask).for_each(|k| by[k] = value.by[k]);
+        }
+    }
+
+    pub fn forget(&mut self, mask: u32) {
         self.valid &= !mask;
         let gone = !self.valid & !self.dirty;
         bits(gone).for_each(|k| self.bytes[k] = 0);
@@ -118,6 +149,12 @@ pub(super) struct Caches {
     /// Whether a lock was freed.
     #[serde(skip)]
     pub unlocked: bool,
+    /// Whose the bytes of device memory are, where an observer asks.
+    #[serde(skip)]
+    below: FxHashMap<Unit, Box<Writers>>,
+    /// Writes that came to device memory since somebody looked.
+    #[serde(skip)]
+    pub arrived: Vec<Arrived>,
     /// Threads whose markers have left.
     #[serde(skip)]
     pub released: Vec<Thread>,
@@ -178,6 +215,38 @@ impl Caches {
         self.gone.push(number);
     }
 
+    /// Whose the bytes of a unit in device memory are.
+    pub fn writers(&self, unit: Unit) -> Writers {
+        self.below.get(&unit).map_or(NOBODY, |by| **by)
+    }
+
+    /// Bytes of device memory are somebody's.
+    pub fn belong(&mut self, at: At, by: &Writers) {
+        if bits(at.mask).any(|k| by[k] != AccessId::NONE) || self.below.contains_key(&at.unit) {
+            let below = self.below.entry(at.unit).or_insert_with(|| Box::new(NOBODY));
+            bits(at.mask).for_each(|k| below[k] = by[k]);
+        }
+    }
+
+    /// A write came to device memory.
+    pub fn arrive(&mut self, at: At, access_id: AccessId, arena: &Arena) {
+        if access_id != AccessId::NONE {
+            let (first, bytes) = (at.mask.trailing_zeros() as usize, at.mask.count_ones());
+            let address = arena.address_of(at.unit as usize * UNIT + first);
+            self.arrived.push(Arrived { access_id, space: AllocKind::Global, address, bytes });
+        }
+    }
+
+    /// What was written to an entry came there, in its order.
+    pub fn arrive_all(&mut self, group: Group, unit: Unit, arena: &Arena) {
+        if self.entry(group, unit).is_none_or(|e| e.since.is_empty()) {
+            return;
+        }
+        let mut all = Vec::new();
+        self.change(group, unit, |entry| all = std::mem::take(&mut entry.since));
+        all.into_iter().for_each(|(access_id, mask)| self.arrive(At { unit, mask }, access_id, arena));
+    }
+
     /// The entry of a number.
     pub fn at(&self, number: u32) -> Option<(Group, Unit)> {
         self.numbers.get(number as usize).copied().flatten()
@@ -203,7 +272,7 @@ impl Caches {
         }
     }
 
-    fn marker_gone(&mut self, thread: Thread) {
+    pub fn marker_gone(&mut self, thread: Thread) {
         if let Some(count) = self.markers.get_mut(&thread) {
             *count -= 1;
             if *count == 0 {
@@ -247,19 +316,6 @@ impl Caches {
     }
 }
 
-/// The conditions of the rules on these caches, over device memory. What rules would change, they do not: a rule that answers
-/// here would fire.
-pub(super) struct Probe<'a> {
-    pub caches: &'a Caches,
-    pub arena: &'a Arena,
-}
-
-/// The rules on these caches.
-pub(super) struct View<'a> {
-    pub caches: &'a mut Caches,
-    pub arena: &'a mut Arena,
-}
-
 /// The bytes of a unit in device memory.
 pub(super) fn below(arena: &Arena, unit: Unit) -> Bytes {
     let first = unit as usize * UNIT;
@@ -276,214 +332,6 @@ pub(super) fn set_below(arena: &mut Arena, at: At, value: &Bytes) {
         if let Some(byte) = arena.bytes.get_mut(first + k) {
             *byte = value[k];
         }
-    }
-}
-
-/// What both ask.
-macro_rules! asked {
-    () => {
-        type Location = At;
-        type Group = Group;
-        type Device = ();
-        type Thread = Thread;
-        type Value = Bytes;
-
-        fn group_of(&self, thread: Thread) -> Group {
-            thread.group()
-        }
-
-        fn device_of(&self, _: Group) {}
-
-        fn each_group(&mut self, own: Group, reach: Reach, mut act: impl FnMut(&mut Self, Group)) {
-            if reach == Reach::Group {
-                return act(self, own);
-            }
-            let all: Vec<Group> = self.caches.l1.keys().copied().collect();
-            all.into_iter().for_each(|group| act(self, group));
-        }
-
-        fn each_device(&mut self, _: Group, _: Reach, mut act: impl FnMut(&mut Self, ())) {
-            act(self, ());
-        }
-
-        fn unflushed(&self, thread: Thread) -> bool {
-            self.caches.markers.contains_key(&thread)
-        }
-
-        fn not_dirty(&self, cache: CacheOf<Self>, at: At) -> bool {
-            match cache {
-                CacheAt::L1(group) => self.caches.entry(group, at.unit).is_none_or(|e| e.dirty & at.mask == 0),
-                CacheAt::L2(()) => true,
-            }
-        }
-
-        fn held(&self, cache: CacheOf<Self>, at: At) -> Option<Bytes> {
-            match cache {
-                CacheAt::L1(group) => self.caches.entry(group, at.unit).map(|e| e.bytes),
-                CacheAt::L2(()) => Some(self.global(at)),
-            }
-        }
-
-        fn valid(&self, cache: CacheOf<Self>, at: At) -> Option<Bytes> {
-            match cache {
-                CacheAt::L1(group) => {
-                    let entry = self.caches.entry(group, at.unit)?;
-                    (entry.valid & at.mask == at.mask).then_some(entry.bytes)
-                }
-                CacheAt::L2(()) => Some(self.global(at)),
-            }
-        }
-
-        fn global(&self, at: At) -> Bytes {
-            below(self.arena, at.unit)
-        }
-
-        fn tail(&self, cache: CacheOf<Self>) -> Option<MarkOf<Self>> {
-            let CacheAt::L1(group) = cache else { return None };
-            self.caches.l1.get(&group)?.fifo.front().copied()
-        }
-
-        fn rmw(&self, group: Group) -> Option<Thread> {
-            self.caches.l1.get(&group)?.rmw
-        }
-
-        fn locked(&self, (): (), at: At) -> Option<Thread> {
-            self.caches.locks.get(&at.unit).copied()
-        }
-    };
-}
-
-impl Hardware for Probe<'_> {
-    asked!();
-
-    fn marker_enters(&mut self, _: Thread) {}
-
-    fn marker_leaves(&mut self, _: Thread) {}
-
-    fn put(&mut self, _: CacheOf<Self>, _: At, _: Bytes, _: Hygiene) {}
-
-    fn clean(&mut self, _: CacheOf<Self>, _: At) {}
-
-    fn evict(&mut self, _: CacheOf<Self>, _: At) -> bool {
-        false
-    }
-
-    fn invalidate(&mut self, _: CacheOf<Self>, _: At) {}
-
-    fn invalidate_all(&mut self, _: CacheOf<Self>) {}
-
-    fn set_global(&mut self, _: At, _: Bytes) {}
-
-    fn enqueue(&mut self, _: CacheOf<Self>, _: MarkOf<Self>) {}
-
-    fn dequeue(&mut self, _: CacheOf<Self>) {}
-
-    fn set_rmw(&mut self, _: Group, _: Option<Thread>) {}
-
-    fn set_locked(&mut self, (): (), _: At, _: Option<Thread>) {}
-}
-
-impl Hardware for View<'_> {
-    asked!();
-
-    fn marker_enters(&mut self, thread: Thread) {
-        *self.caches.markers.entry(thread).or_default() += 1;
-    }
-
-    fn marker_leaves(&mut self, thread: Thread) {
-        self.caches.marker_gone(thread);
-    }
-
-    fn put(&mut self, cache: CacheOf<Self>, at: At, value: Bytes, hygiene: Hygiene) {
-        match cache {
-            CacheAt::L1(group) => self.caches.change(group, at.unit, |entry| {
-                bits(at.mask).for_each(|k| entry.bytes[k] = value[k]);
-                entry.valid |= at.mask;
-                match hygiene {
-                    Hygiene::Clean => entry.dirty &= !at.mask,
-                    Hygiene::Dirty => entry.dirty |= at.mask,
-                }
-            }),
-            // What the L2 cache gets is flushed from it at once.
-            CacheAt::L2(()) => self.set_global(at, value),
-        }
-    }
-
-    fn clean(&mut self, cache: CacheOf<Self>, at: At) {
-        if let CacheAt::L1(group) = cache {
-            self.caches.change(group, at.unit, |entry| {
-                entry.dirty &= !at.mask;
-                entry.forget(0);
-            });
-        }
-    }
-
-    /// Nothing needs it (D-rsp-reduced).
-    fn evict(&mut self, _: CacheOf<Self>, _: At) -> bool {
-        false
-    }
-
-    fn invalidate(&mut self, cache: CacheOf<Self>, at: At) {
-        if let CacheAt::L1(group) = cache
-            && self.caches.entry(group, at.unit).is_some()
-        {
-            self.caches.change(group, at.unit, |entry| entry.forget(at.mask));
-        }
-    }
-
-    fn invalidate_all(&mut self, cache: CacheOf<Self>) {
-        let CacheAt::L1(group) = cache else { return };
-        let entries = self.caches.l1.get(&group).into_iter().flat_map(|l1| &l1.entries);
-        let units: Vec<Unit> = entries.filter(|(_, e)| e.valid != 0).map(|(unit, _)| *unit).collect();
-        units.into_iter().for_each(|unit| self.invalidate(cache, At { unit, mask: !0 }));
-    }
-
-    fn set_global(&mut self, at: At, value: Bytes) {
-        set_below(self.arena, at, &value);
-        // Copies elsewhere may be older from now on.
-        self.caches.touch(at.unit);
-    }
-
-    /// A location that is already behind the last marker need not be there again (D-rsp-ptx-fifo).
-    fn enqueue(&mut self, cache: CacheOf<Self>, mark: MarkOf<Self>) {
-        let CacheAt::L1(group) = cache else { return };
-        let Some(l1) = self.caches.l1.get_mut(&group) else { return };
-        self.caches.queued.push(group);
-        if let Mark::Location(at) = mark {
-            let mut recent = l1.fifo.iter_mut().rev().map_while(|m| match m {
-                Mark::Location(at) => Some(at),
-                Mark::Flush(_) => None,
-            });
-            if let Some(same) = recent.find(|same| same.unit == at.unit) {
-                same.mask |= at.mask;
-                return;
-            }
-        }
-        l1.fifo.push_back(mark);
-    }
-
-    fn dequeue(&mut self, cache: CacheOf<Self>) {
-        if let CacheAt::L1(group) = cache
-            && let Some(l1) = self.caches.l1.get_mut(&group)
-        {
-            l1.fifo.pop_front();
-        }
-    }
-
-    fn set_rmw(&mut self, group: Group, holder: Option<Thread>) {
-        self.caches.unlocked |= holder.is_none();
-        if let Some(l1) = self.caches.l1.get_mut(&group) {
-            l1.rmw = holder;
-        }
-    }
-
-    fn set_locked(&mut self, (): (), at: At, holder: Option<Thread>) {
-        self.caches.unlocked |= holder.is_none();
-        match holder {
-            Some(thread) => _ = self.caches.locks.insert(at.unit, thread),
-            None => _ = self.caches.locks.remove(&at.unit),
-        }
-        self.caches.touch(at.unit);
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod access;
 mod caches;
+mod hardware;
 mod mapping;
 mod pending;
 mod ready;
@@ -24,7 +25,8 @@ use super::rsp::{Kind, Level, Scheme, SchemeName, Step, environment, instruction
 use super::{Environment, Issuer};
 use crate::base::mutant::{Mutant, on};
 use crate::verdict::{Rule, Who};
-use caches::{At, Caches, Group, Probe, Unit, View, is_stale};
+use caches::{At, Caches, Group, Unit, is_stale};
+use hardware::{Probe, View};
 use pending::{Does, Instruction, Lane, Pending};
 use ready::{Numbered, Ready, Wait};
 use std::sync::Arc;

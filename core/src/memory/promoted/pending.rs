@@ -5,7 +5,7 @@ use crate::base::{LANES, LaneMask, lanes_of};
 use crate::memory::rsp::Row;
 use crate::memory::{Issuer, snapshot};
 use crate::program::instr::{Order, Scope, WarpRequest};
-use crate::verdict::Who;
+use crate::verdict::{AccessId, Who};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -38,6 +38,9 @@ pub(super) struct Instruction {
     pub does: Does,
     /// All its lanes: they go on together.
     pub lanes: LaneMask,
+    /// What an observer calls the first lane's access.
+    #[serde(skip)]
+    pub access_id: AccessId,
     /// Those that are not through, in ascending order.
     pub left: SmallVec<[Lane; 1]>,
 }

@@ -2,20 +2,21 @@
 
 use super::Promoted;
 use super::access::{goes_below, reads};
-use super::caches::{At, Bytes, Caches, Group, UNIT, Unit, set_below};
+use super::caches::{At, Caches, Group, UNIT, Unit, Value, set_below};
 use super::mapping;
 use super::pending::{Does, Instruction, Lane, first};
 use super::ready::Numbered;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{LaneMask, expand, lanes_of};
-use crate::memory::flat::{Arena, places};
+use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::rsp::environment::{fetch_l1, flush_l1};
 use crate::memory::{
     Acted, Active, Cx, Fault, Issuer, LocalMemory, Memory, Movable, OperationName, Stores, Taken, Trouble, Uses,
 };
 use crate::program::instr::{Order, Scope, Space, WarpRequest};
-use crate::verdict::{Event, MemoryView, Performed, Sink, Stop, Who};
+use crate::verdict::{AccessId, Contents, Event, MemoryView, Performed, Sink, Stop, Who};
 use smallvec::SmallVec;
+use std::cell::Cell;
 
 /// Names of transitions of a block's cache: behind those of the lanes of its first warp, two for each unit.
 const TRANSITIONS: u32 = 32;
@@ -69,6 +70,7 @@ impl Promoted {
         for rule in std::iter::once(fired).chain(more) {
             cx.sink.fire(Who::default(), rule).map_err(stopped)?;
         }
+        self.tell_arrived(Who::default(), cx).map_err(stopped)?;
         self.tell_transition(group, at, fired, cx).map_err(stopped)
     }
 
@@ -76,10 +78,12 @@ impl Promoted {
     fn write_all(&mut self, which: impl Fn(Group) -> bool) {
         let all = self.caches.l1.iter().filter(|(group, _)| which(**group));
         let dirty = all.flat_map(|(g, l1)| l1.entries.iter().filter(|(_, e)| e.dirty != 0).map(|(u, e)| (*g, *u, e)));
-        let all: Vec<(Group, At, Bytes)> =
-            dirty.map(|(group, unit, e)| (group, At { unit, mask: e.dirty }, e.bytes)).collect();
-        for (group, at, bytes) in all {
-            set_below(&mut self.arena, at, &bytes);
+        let all: Vec<(Group, At, Value)> =
+            dirty.map(|(group, unit, e)| (group, At { unit, mask: e.dirty }, e.value())).collect();
+        for (group, at, value) in all {
+            set_below(&mut self.arena, at, &value.bytes);
+            self.caches.belong(at, &value.by);
+            self.caches.arrive_all(group, at.unit, &self.arena);
             self.caches.change(group, at.unit, |entry| entry.dirty = 0);
             self.caches.touch(at.unit);
         }
@@ -116,6 +120,12 @@ impl Memory for Promoted {
         if later == 0 {
             return Ok(());
         }
+        let name = Cell::new(AccessId::NONE);
+        if S::ON {
+            let memory = Contents { later: true, ..self.arena.contents(near) };
+            let told = Told { memory, together: mask, element: 0, access_id: Some(&name) };
+            tell(told, at, later, request, regs, near, cx)?;
+        }
         let row = mapping::row(request);
         let steps = mapping::steps(&self.scheme, row);
         let (reads, below) = (reads(row), goes_below(row, steps));
@@ -133,7 +143,7 @@ impl Memory for Promoted {
             left.push(Lane { lane: u8::try_from(lane).unwrap_or(0), done: 0, at: place, address });
         }
         let does = Does::Access(Box::new(*request), row);
-        self.enter(Instruction { at, does, lanes: mask, left });
+        self.enter(Instruction { at, does, lanes: mask, access_id: name.get(), left });
         Ok(())
     }
 
@@ -152,7 +162,8 @@ impl Memory for Promoted {
         // What its lanes did before is over, so that one of them flushes for all.
         let lane = Lane { lane: first(lanes), done: 0, at: At { unit: 0, mask: 0 }, address: 0 };
         let does = Does::Fence(scope, order);
-        self.enter(Instruction { at, does, lanes, left: SmallVec::from_slice(&[lane]) });
+        let left = SmallVec::from_slice(&[lane]);
+        self.enter(Instruction { at, does, lanes, access_id: AccessId::NONE, left });
         Ok(())
     }
 

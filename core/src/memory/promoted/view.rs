@@ -7,8 +7,8 @@ use crate::base::LaneMask;
 use crate::memory::Cx;
 use crate::memory::fermi::program::OpKind;
 use crate::verdict::{
-    CacheView, Event, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, Rule, Sink, StepEnd,
-    Stop, WhichCache, Who,
+    CacheView, Event, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Performed, Region, Rule, Sink,
+    StepEnd, Stop, WhichCache, Who,
 };
 
 /// What lanes of an instruction do.
@@ -69,6 +69,12 @@ impl Promoted {
             CacheView { cache: WhichCache::Block(group.block), shape: [1, count(lines.len()), count(UNIT)], lines }
         };
         MemoryView { operations, caches: caches.map(cache).collect(), locked: Vec::new(), ..MemoryView::default() }
+    }
+
+    /// Tells which writes came to device memory, in their order.
+    pub(super) fn tell_arrived<S: Sink>(&mut self, who: Who, cx: &mut Cx<'_, S>) -> Result<(), Stop> {
+        let arrived = std::mem::take(&mut self.caches.arrived);
+        arrived.into_iter().try_for_each(|a| cx.sink.event(who, Event::Performed(Performed::Write(a))))
     }
 
     /// Tells of a step of a lane.

@@ -5,6 +5,7 @@ use super::hardware::{Cache, CacheOf, Hardware, MarkOf};
 use super::instructions::Fired;
 use super::state::{self, Entry, Hygiene, Lock, Mark, Place, Source, System};
 use super::{GROUPS, LOCATIONS, environment, instructions};
+use crate::base::mutant::{Mutant, on};
 use crate::memory::rsp::assembly::Event;
 
 /// A transition of the environment, with the cache that it is about: of which work-group, or of which device.
@@ -135,8 +136,9 @@ impl Hardware for Bound<'_> {
 
     #[inline]
     fn evict(&mut self, cache: CacheOf<Self>, at: Location) -> bool {
+        let dirty = if matches!(cache, Cache::L1(_)) { Mutant::RspEvictsDirty } else { Mutant::RspEvictsDirtyL2 };
         let entry = self.cache_mut(cache).entry_mut(at);
-        let goes = entry.present && entry.hygiene == Hygiene::Clean;
+        let goes = entry.present && (entry.hygiene == Hygiene::Clean || on(dirty));
         if goes {
             *entry = Entry::default();
         }
@@ -300,6 +302,23 @@ impl System {
             Move::DequeueLocation(level, which) => environment::dequeue_location(h, cache(level, which)),
             Move::DequeueMarker(level, which) => environment::dequeue_marker(h, cache(level, which)),
         }
+    }
+
+    /// Whether a thread of a work-group could trigger what a location's lock in the lock file is about.
+    #[must_use]
+    pub fn may_move(&self, program: &Program, group: usize, at: Location) -> bool {
+        let lock = self.lockfile[program.device_of(group)][usize::from(at.0)];
+        lock.holder().is_none_or(|t| program.group_of(t) == group)
+    }
+
+    /// The entry that an L1 cache would get of a location now: whether `FETCH_L1` is possible, without copying the state to try it.
+    #[must_use]
+    pub fn fetchable(&self, program: &Program, group: usize, at: Location) -> Option<Entry> {
+        if !self.l1[group].not_dirty(at) || !self.may_move(program, group, at) {
+            return None;
+        }
+        let below = self.l2[program.device_of(group)].valid(at)?;
+        Some(Entry { hygiene: Hygiene::Clean, ..below })
     }
 
     /// The transitions of the environment that could be tried, in a fixed order: those of L1 caches by work-group, then those of L2

@@ -36,7 +36,9 @@ pub(in crate::memory) fn flush_l1<H: Hardware>(h: &mut H, group: H::Group, at: H
     let value = h.held(from, at)?;
     let to = Cache::L2(h.device_of(group));
     invalidate_l2(h, group, at);
-    enter(h, to, at, value);
+    if !on(Mutant::RspFlushLost) {
+        enter(h, to, at, value);
+    }
     h.clean(from, at);
     h.moved(from, Some(to), at);
     Some(Rule::RspEnvFlushL1)
@@ -50,7 +52,9 @@ pub(super) fn flush_l2<H: Hardware>(h: &mut H, device: H::Device, at: H::Locatio
         return None;
     }
     let value = h.held(from, at)?;
-    h.set_global(at, value);
+    if !on(Mutant::RspFlushL2Lost) {
+        h.set_global(at, value);
+    }
     h.clean(from, at);
     h.moved(from, None, at);
     Some(Rule::RspEnvFlushL2)
@@ -71,7 +75,7 @@ pub(in crate::memory) fn fetch_l1<H: Hardware>(h: &mut H, group: H::Group, at: H
 /// Rule: rsp.env.FETCH-L2
 #[inline]
 pub(super) fn fetch_l2<H: Hardware>(h: &mut H, device: H::Device, at: H::Location) -> Option<Fired> {
-    if !h.not_dirty(Cache::L2(device), at) {
+    if !h.not_dirty(Cache::L2(device), at) && !on(Mutant::RspFetchL2OverDirty) {
         return None;
     }
     let below = h.global(at);
@@ -83,7 +87,8 @@ pub(super) fn fetch_l2<H: Hardware>(h: &mut H, device: H::Device, at: H::Locatio
 #[inline]
 pub(in crate::memory) fn dequeue_location<H: Hardware>(h: &mut H, cache: CacheOf<H>) -> Option<Fired> {
     let Some(Mark::Location(at)) = h.tail(cache) else { return None };
-    if !h.not_dirty(cache, at) && !on(Mutant::RspDequeuesDirty) {
+    let early = if matches!(cache, Cache::L1(_)) { Mutant::RspDequeuesDirty } else { Mutant::RspDequeuesDirtyL2 };
+    if !h.not_dirty(cache, at) && !on(early) {
         return None;
     }
     h.dequeue(cache);
@@ -95,6 +100,9 @@ pub(in crate::memory) fn dequeue_location<H: Hardware>(h: &mut H, cache: CacheOf
 #[inline]
 pub(in crate::memory) fn dequeue_marker<H: Hardware>(h: &mut H, cache: CacheOf<H>) -> Option<Fired> {
     let Some(Mark::Flush(thread)) = h.tail(cache) else { return None };
+    if on(if matches!(cache, Cache::L1(_)) { Mutant::RspMarkerStays } else { Mutant::RspMarkerStaysL2 }) {
+        return None;
+    }
     h.dequeue(cache);
     h.marker_leaves(thread);
     // Rule: rsp.env.DEQMARKER-L1, rsp.env.DEQMARKER-L2

@@ -119,11 +119,16 @@ pub(in crate::memory) fn update_global<H: Hardware>(
     if !ready(h.rmw(group), thread) || dirty || !ready(h.locked(device, at), thread) {
         return None;
     }
-    h.invalidate(own, at);
-    h.invalidate(Cache::L2(device), at);
+    let keeps = on(Mutant::RspGlobalKeepsCaches);
+    if !keeps {
+        h.invalidate(own, at);
+        h.invalidate(Cache::L2(device), at);
+    }
     let found = h.global(at);
     if let Some(new) = change(h, found) {
-        invalidate_l2(h, group, at);
+        if !keeps {
+            invalidate_l2(h, group, at);
+        }
         h.set_global(at, new);
         h.wrote(None, at, new);
     }
@@ -144,6 +149,9 @@ pub(in crate::memory) fn flush<H: Hardware>(h: &mut H, thread: H::Thread, level:
         return Rule::RspFluL1;
     }
     // Rule: rsp.FLU-L2
+    if on(Mutant::RspFlushesNoL2) {
+        return Rule::RspFluL2;
+    }
     h.each_device(group, reach, |h, which| {
         h.enqueue(Cache::L2(which), Mark::Flush(thread));
         h.marker_enters(thread);
@@ -161,7 +169,9 @@ pub(in crate::memory) fn invalidate<H: Hardware>(h: &mut H, group: H::Group, lev
         return Rule::RspInvL1;
     }
     // An addition of ours, for scope ALL (D-rsp-all). Rule: rsp.INV-L2
-    h.each_device(group, reach, |h, which| h.invalidate_all(Cache::L2(which)));
+    if !on(Mutant::RspKeepsL2) {
+        h.each_device(group, reach, |h, which| h.invalidate_all(Cache::L2(which)));
+    }
     Rule::RspInvL2
 }
 
@@ -169,7 +179,7 @@ pub(in crate::memory) fn invalidate<H: Hardware>(h: &mut H, group: H::Group, lev
 #[inline]
 pub(in crate::memory) fn lock<H: Hardware>(h: &mut H, thread: H::Thread, at: H::Location) -> Option<Fired> {
     let device = h.device_of(h.group_of(thread));
-    if !ready(h.locked(device, at), thread) {
+    if !ready(h.locked(device, at), thread) && !on(Mutant::RspLockTaken) {
         return None;
     }
     h.set_locked(device, at, Some(thread));
@@ -180,7 +190,9 @@ pub(in crate::memory) fn lock<H: Hardware>(h: &mut H, thread: H::Thread, at: H::
 #[inline]
 pub(in crate::memory) fn unlock<H: Hardware>(h: &mut H, thread: H::Thread, at: H::Location) -> Fired {
     let device = h.device_of(h.group_of(thread));
-    h.set_locked(device, at, None);
+    if !on(Mutant::RspUnlockIdle) {
+        h.set_locked(device, at, None);
+    }
     Rule::RspUlL2
 }
 
@@ -188,6 +200,7 @@ pub(in crate::memory) fn unlock<H: Hardware>(h: &mut H, thread: H::Thread, at: H
 #[inline]
 pub(in crate::memory) fn lock_rmw<H: Hardware>(h: &mut H, thread: H::Thread, reach: Reach) -> Option<Fired> {
     let own = h.group_of(thread);
+    let reach = if on(Mutant::RspLocksOwnRmw) { Reach::Group } else { reach };
     let mut free = true;
     h.each_group(own, reach, |h, group| free &= ready(h.rmw(group), thread));
     if !free {
@@ -200,6 +213,7 @@ pub(in crate::memory) fn lock_rmw<H: Hardware>(h: &mut H, thread: H::Thread, rea
 /// Whoever holds them (D-rsp-unlock). Rule: rsp.UL-rmw
 #[inline]
 pub(in crate::memory) fn unlock_rmw<H: Hardware>(h: &mut H, group: H::Group, reach: Reach) -> Fired {
+    let reach = if on(Mutant::RspUnlocksOwnRmw) { Reach::Group } else { reach };
     h.each_group(group, reach, |h, group| h.set_rmw(group, None));
     Rule::RspUlRmw
 }

@@ -107,6 +107,25 @@ impl Fifo {
         }
     }
 
+    /// Forgets what stops no marker: of equal neighbours all but one and, unless there will be more `markers`, what is behind the
+    /// last one.
+    pub fn trim(&mut self, markers: bool) {
+        let (mut kept, mut end) = (0, 0);
+        for k in 0..usize::from(self.length) {
+            let element = self.elements[k];
+            if element & MARKER == 0 && kept > 0 && self.elements[kept - 1] == element {
+                continue;
+            }
+            self.elements[kept] = element;
+            kept += 1;
+            if markers || element & MARKER != 0 {
+                end = kept;
+            }
+        }
+        self.elements[end..usize::from(self.length)].fill(0);
+        self.length = end as u8;
+    }
+
     /// What is in it, the oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Mark> {
         self.bytes().iter().map(|e| Self::mark(*e))
@@ -265,7 +284,7 @@ impl Ghost {
     }
 
     /// A list is appended to that of the level below.
-    pub(super) fn append(&mut self, program: &Program, from: Place, to: Place, at: Location) {
+    pub(crate) fn append(&mut self, program: &Program, from: Place, to: Place, at: Location) {
         let before = self.length(program, to, at);
         for k in 0..program.events().len() {
             if self.place[k] == from && program.location_of(Event(k as u8)) == at {
@@ -314,6 +333,13 @@ impl System {
             cell.0 = *initial;
         }
         system
+    }
+
+    /// The first L2 cache gets what memory has, of so many locations: clean and valid.
+    pub(crate) fn fill_l2(&mut self, locations: usize) {
+        for (entry, (value, source)) in self.l2[0].entries[..locations].iter_mut().zip(self.global) {
+            *entry = Entry { value, source, present: true, hygiene: Hygiene::Clean, valid: true };
+        }
     }
 
     /// What a register holds.

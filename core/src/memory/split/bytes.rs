@@ -3,12 +3,12 @@
 use super::pending::Instruction;
 use super::{effective, element};
 use crate::base::Frame;
-use crate::choice::{Oracle, Site, one_of};
+use crate::choice::{Site, one_of};
 use crate::memory::flat::Arena;
-use crate::memory::{Issuer, Stores};
+use crate::memory::{Cx, Issuer, Stores};
 use crate::program::env::AddressMap;
 use crate::program::instr::{MemOp, Space, WarpRequest};
-use crate::verdict::Stop;
+use crate::verdict::{Rule, Sink, Stop, Who};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -70,17 +70,16 @@ impl Byte {
 /// Of two stores of one instruction: a byte that held `old` by the one was just written by the other one, and keeps either.
 ///
 /// Rule: lsc.bytes (D-lsc-bytes)
-pub(super) fn either(
-    byte: Byte,
-    old: u8,
+pub(super) fn either<S: Sink>(
+    (byte, old): (Byte, u8),
+    who: Who,
     arena: &mut Arena,
     stores: &mut dyn Stores,
-    oracle: &mut dyn Oracle,
+    cx: &mut Cx<'_, S>,
 ) -> Result<(), Stop> {
-    if let Some(now) = byte.content(arena, stores)
-        && *now != old
-        && one_of(oracle, Site::Winner, 2)? == 0
-    {
+    let Some(now) = byte.content(arena, stores).filter(|now| **now != old) else { return Ok(()) };
+    cx.sink.fire(who, Rule::LscBytes)?;
+    if one_of(cx.oracle, Site::Winner, 2)? == 0 {
         *now = old;
     }
     Ok(())

@@ -16,7 +16,7 @@ use crate::memory::{
     Trouble, Uses, snapshot,
 };
 use crate::program::instr::WarpRequest;
-use crate::verdict::{MemoryView, Sink, Who};
+use crate::verdict::{MemoryView, Rule, Sink, Who};
 use std::collections::BTreeMap;
 
 /// An instruction that is not complete: who executes it, and with which lanes.
@@ -88,6 +88,40 @@ impl Lsc {
     }
 }
 
+impl Lsc {
+    /// The access of a lane takes effect.
+    ///
+    /// Rule: lsc.access
+    fn access<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
+        let Some((instruction, lane, k)) = self.split.pending.look(number) else { return Ok(()) };
+        let (instruction, which, at) = (instruction.clone(), (lane, k), instruction.at);
+        let stopped = |stop| Box::new(Trouble { at, lanes: 1 << lane, fault: Fault::Stop(stop) });
+        cx.sink.fire(at.who, Rule::LscAccess).map_err(stopped)?;
+        let bytes = self.written(&instruction, which, stores);
+        let own = (at.who, instruction.lanes);
+        let plain = stores_plainly(&instruction.request);
+        let held = |byte: &Byte| self.contested.get(byte) == Some(&own) && plain && !on(Mutant::LscWholeStores);
+        let before: Vec<Byte> = bytes.iter().copied().filter(held).collect();
+        let mut kept = Vec::new();
+        for byte in before {
+            kept.extend(byte.content(&mut self.split.arena, stores).map(|content| (byte, *content)));
+        }
+        self.split.step(number, stores, cx)?;
+        for held in kept {
+            either(held, at.who, &mut self.split.arena, stores, cx).map_err(stopped)?;
+        }
+        let to_come = if plain { self.to_come(&instruction, stores) } else { Vec::new() };
+        for byte in bytes {
+            self.contested.remove(&byte);
+            if to_come.contains(&byte) {
+                self.contested.insert(byte, own);
+            }
+        }
+        self.contested.retain(|byte, by| *by != own || to_come.contains(byte));
+        Ok(())
+    }
+}
+
 impl Memory for Lsc {
     const IMMEDIATE: bool = false;
     const CACHES: bool = false;
@@ -105,7 +139,6 @@ impl Memory for Lsc {
         self.split.issue(on, request, cx)
     }
 
-    /// Rule: lsc.order
     fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
         self.split.blocked(at, uses, lanes)
     }
@@ -127,30 +160,15 @@ impl Memory for Lsc {
     }
 
     fn step<S: Sink>(&mut self, number: u32, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
-        let Some((instruction, lane, k)) = self.split.pending.look(number) else { return Ok(()) };
-        let (instruction, which) = (instruction.clone(), (lane, k));
-        let bytes = self.written(&instruction, which, stores);
-        let own = (instruction.at.who, instruction.lanes);
-        let plain = stores_plainly(&instruction.request);
-        let held = |byte: &Byte| self.contested.get(byte) == Some(&own) && plain && !on(Mutant::LscWholeStores);
-        let before: Vec<Byte> = bytes.iter().copied().filter(held).collect();
-        let mut kept = Vec::new();
-        for byte in before {
-            kept.extend(byte.content(&mut self.split.arena, stores).map(|content| (byte, *content)));
+        let who = self.split.pending.look(number).map(|(instruction, ..)| instruction.at.who);
+        self.access(number, stores, cx)?;
+        while let Some(who) = who.filter(|_| on(Mutant::LscTogether)) {
+            let mut left = Vec::new();
+            self.split.movable(who, &mut left);
+            let next = left.first().and_then(|next| self.split.operation(who.launch, next.name));
+            let Some(next) = next else { break };
+            self.access(next, stores, cx)?;
         }
-        self.split.step(number, stores, cx)?;
-        for (byte, old) in kept {
-            either(byte, old, &mut self.split.arena, stores, cx.oracle)
-                .map_err(|stop| Box::new(Trouble { at: instruction.at, lanes: 1 << lane, fault: Fault::Stop(stop) }))?;
-        }
-        let to_come = if plain { self.to_come(&instruction, stores) } else { Vec::new() };
-        for byte in bytes {
-            self.contested.remove(&byte);
-            if to_come.contains(&byte) {
-                self.contested.insert(byte, own);
-            }
-        }
-        self.contested.retain(|byte, by| *by != own || to_come.contains(byte));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use crate::memory::{
     Trouble, Uses,
 };
 use crate::program::instr::{MemOp, WarpRequest};
-use crate::verdict::{MemoryView, Sink, Stop, Who};
+use crate::verdict::{MemoryView, Rule, Sink, Stop, Who};
 use std::collections::BTreeMap;
 
 /// Flat memory that warps access as strictly lockstep sequential consistency has it.
@@ -132,6 +132,7 @@ impl Memory for Slsc {
         let stopped = |stop: Stop| {
             Box::new(Trouble { at: instruction.at, lanes: instruction.together, fault: Fault::Stop(stop) })
         };
+        cx.sink.fire(instruction.at.who, Rule::SlscInstruction).map_err(stopped)?;
         let order = self.order(&instruction, stores, cx.oracle).map_err(stopped)?;
         let (plain, map) = (stores_plainly(&instruction.request), self.split.arena.windows());
         let (at, mut seen) = (instruction.at, std::collections::BTreeSet::new());
@@ -144,8 +145,8 @@ impl Memory for Slsc {
                     kept.extend(byte.content(&mut self.split.arena, stores).map(|content| (byte, *content)));
                 }
                 self.split.act(&instruction, (lane, k), stores, cx)?;
-                for (byte, old) in kept {
-                    either(byte, old, &mut self.split.arena, stores, cx.oracle).map_err(stopped)?;
+                for held in kept {
+                    either(held, at.who, &mut self.split.arena, stores, cx).map_err(stopped)?;
                 }
             }
         }

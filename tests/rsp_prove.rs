@@ -1,0 +1,79 @@
+//! `warpstep prove --machine rsp` on the command line: the published bugs with their executions, what is repaired, races, deadlocks.
+
+use crate::litmus_tool::{root, text};
+use std::process::Command;
+
+/// What the command says of a test under a scheme, and how it ends.
+fn prove(file: &str, flags: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
+    command.args(["prove", file, "--machine", "rsp"]).args(flags);
+    let output = command.current_dir(root().join("tests")).env("NO_COLOR", "1").output().unwrap();
+    (output.status.code(), text(&output))
+}
+
+/// Ends with a code and says words.
+#[track_caller]
+fn says(file: &str, flags: &[&str], code: i32, words: &[&str]) -> String {
+    let (found, text) = prove(file, flags);
+    assert_eq!(found, Some(code), "{file} {flags:?}: {text}");
+    for word in words {
+        assert!(text.contains(word), "{file} {flags:?} does not say {word:?}:\n{text}");
+    }
+    text
+}
+
+#[track_caller]
+fn golden(name: &str, found: &str) {
+    let file = root().join("tests/rsp").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, found).unwrap();
+    }
+    let wanted = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(found == wanted, "{name} is not:\n{found}");
+}
+
+#[test]
+fn published_bugs_are_shown_as_executions() {
+    let original = ["--scheme", "original"];
+    let broken = [
+        ("litmus/rsp/figure4.litmus", "figure4.out", "do not allow this execution: Narf is violated"),
+        (
+            "litmus/rsp/figure4-increment.litmus",
+            "figure4-increment.out",
+            "do not allow this execution: Narf is violated",
+        ),
+        ("litmus/rsp/example4.litmus", "figure5.out", "do not allow this execution: Rmw is violated"),
+    ];
+    for (file, name, words) in broken {
+        golden(name, &says(file, &original, 1, &[words, "Thread 1"]));
+        let repaired = prove(file, &[]).1;
+        assert!(repaired.contains("the program is not racy, and the axioms allow every execution"), "{repaired}");
+        assert!(!repaired.contains("Thread 1"), "{repaired}");
+    }
+}
+
+#[test]
+fn racy_programs_may_do_anything() {
+    let text = prove("litmus/rsp/example3.litmus", &["--all"]).1;
+    assert!(text.contains("the program is racy by the axioms: it may do anything"), "{text}");
+}
+
+/// What locks can stop is looked for without reduction only.
+#[test]
+fn deadlocks_are_found_without_reduction() {
+    let whole = ["--reduction", "none", "--scheme", "original"];
+    golden(
+        "deadlock.out",
+        &says("rsp/deadlock.litmus", &whole, 1, &["from which no execution is completed, such as this"]),
+    );
+    says("rsp/deadlock.litmus", &whole[..2], 0, &["no execution can be left waiting for ever"]);
+    says("rsp/deadlock.litmus", &[], 0, &["not asked: whether it can be left waiting for ever"]);
+}
+
+/// Scope ALL is for the proposed scheme alone.
+#[test]
+fn the_original_scheme_is_for_one_device() {
+    let text = prove("rsp/all.litmus", &["--scheme", "original"]).1;
+    assert!(text.contains("the original scheme has nothing for scope"), "{text}");
+    says("rsp/all.litmus", &[], 1, &["the program is not racy, and the axioms allow every execution"]);
+}
