@@ -238,7 +238,7 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 11] = [
+    let families: [(&str, fn()); 12] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
