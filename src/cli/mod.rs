@@ -27,6 +27,7 @@ mod output;
 mod progress;
 mod prove;
 mod prove_litmus;
+mod prove_lockstep;
 mod prove_rsp;
 mod replay;
 mod report_flags;

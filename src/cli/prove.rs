@@ -41,6 +41,7 @@ Examples:
   warpstep prove T.litmus --blocks --progress obe --strong
   warpstep prove MP.litmus --all            every outcome, and the condition
   warpstep prove RSP.litmus --machine rsp --scheme original --all
+  warpstep prove LSC.litmus --machine lsc-mutex --all     behind mutexes
   warpstep prove SCRIPT.toml                every order of a host script
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
@@ -122,7 +123,7 @@ pub(super) struct Prove {
     #[arg(long, conflicts_with = "same_warp")]
     pub(super) blocks: bool,
 
-    /// Of a program with remote-scope promotion: the hardware that runs it.
+    /// Of a program that is not PTX: the hardware that runs it.
     #[arg(long, value_enum, value_name = "MACHINE")]
     pub(super) machine: Option<Machine>,
 

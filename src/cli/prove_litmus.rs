@@ -1,14 +1,16 @@
 //! `warpstep prove` of a litmus test.
 
 use super::form::Form;
+use super::machine_flags::Machine;
 use super::output;
 use super::prove::Prove;
 use super::report_flags::stopped;
-use crate::base::SourceMap;
+use crate::base::{FileId, SourceMap};
 use crate::check::Check;
 use crate::explore::space::Space;
 use crate::explore::watched::watches;
 use crate::launch::{Problem, ProblemKind, open};
+use crate::litmus::tree::Litmus;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
@@ -37,6 +39,22 @@ impl Prove {
         unfit.map_or(Ok(()), |check| Err(vec![problem(check)]))
     }
 
+    /// Goes through the executions of a test on a machine that is made for tests of its kind.
+    fn on_machine(&self, machine: Machine, litmus: &Litmus, at: (FileId, &SourceMap)) -> Result<u8, u8> {
+        let why = match (machine, &litmus.rsp, &litmus.lockstep) {
+            (Machine::Rsp, Some(test), _) => return self.promotion(litmus, test, at),
+            (Machine::LscMutex, _, Some(test)) => return self.mutexes(litmus, test, at),
+            (Machine::Rsp, _, Some(_)) => "this test is for wavefronts: give --machine lsc-mutex",
+            (Machine::Rsp, ..) => {
+                "it runs programs with remote-scope promotion, which begin with `OpenCL` or `RSP`: leave it out"
+            }
+            (Machine::LscMutex, Some(_), _) => "this program is one with remote-scope promotion: give --machine rsp",
+            (Machine::LscMutex, ..) => "it runs tests for wavefronts, which begin with `LSC`: leave it out",
+        };
+        let text = machine.name().to_owned();
+        Err(output::refuse(ProblemKind::UnfitFlag { flag: "--machine", text, why }, self.report.format))
+    }
+
     /// Goes through all states of a litmus test.
     pub(super) fn litmus(&self) -> Result<u8, u8> {
         let mut sources = SourceMap::default();
@@ -50,11 +68,8 @@ impl Prove {
         if !errors.is_empty() {
             return Err(complain(&errors, &sources));
         }
-        if self.machine.is_some() {
-            let why = "it runs programs with remote-scope promotion, which begin with `OpenCL` or `RSP`";
-            let unfit = || ProblemKind::UnfitFlag { flag: "--machine", text: "rsp".to_owned(), why };
-            let test = litmus.rsp.as_ref().ok_or_else(|| output::refuse(unfit(), format))?;
-            return self.promotion(&litmus, test, (file, &sources));
+        if let Some(machine) = self.machine {
+            return self.on_machine(machine, &litmus, (file, &sources));
         }
         let config = self.common.config(&mut sources).map_err(|p| output::problems(&p, &sources, format))?;
         let control = config.control.unwrap_or(ControlModel::Its);

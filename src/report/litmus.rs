@@ -24,6 +24,7 @@ pub use verdict::{asked, list, said, summary, up_to};
 
 use super::data::Stopped;
 use super::diagnostic::Diagnostic;
+use super::lockstep_machine::MutexRun;
 use super::parts::Exit;
 use super::prove::Scope;
 use super::words::counted;
@@ -98,6 +99,9 @@ pub struct Tested<'a> {
     endless: usize,
     states: u64,
     transitions: u64,
+    /// What was asked of the pool of mutexes. Only with `--machine lsc-mutex`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mutexes: Option<MutexRun>,
 }
 
 impl<'a> Tested<'a> {
@@ -124,7 +128,14 @@ impl<'a> Tested<'a> {
             endless,
             states: counts.states,
             transitions: counts.transitions,
+            mutexes: None,
         }
+    }
+
+    /// The same with what was asked of the pool of mutexes.
+    #[must_use]
+    pub fn with_mutexes(self, mutexes: MutexRun) -> Self {
+        Self { mutexes: Some(mutexes), ..self }
     }
 }
 

@@ -17,6 +17,7 @@ mod launches;
 mod limit;
 pub mod litmus;
 mod location;
+pub mod lockstep_machine;
 mod memory;
 mod notes;
 mod origin;

@@ -20,6 +20,7 @@ pub mod kernel;
 mod lasting;
 mod liveness;
 pub mod lockstep;
+pub mod lockstep_machine;
 mod lower;
 mod names;
 mod outcome;

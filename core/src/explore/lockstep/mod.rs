@@ -7,7 +7,9 @@
 mod fair;
 mod grain;
 mod reduce;
+mod run;
 mod search;
 
 pub use grain::Grain;
+pub use run::{Ran, run};
 pub use search::{Found, Options, Search, Space};

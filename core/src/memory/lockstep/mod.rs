@@ -8,6 +8,7 @@
 //!
 //! Where the paper is silent or its text does not do what it claims is in spec-notes/lockstep-mechanism.md.
 
+mod asked;
 mod cmm;
 mod coalesce;
 mod cpu;
@@ -20,6 +21,7 @@ mod step;
 mod system;
 mod wavefront;
 
+pub use asked::Asked;
 pub use cmm::{Cmm, Counts, FewCounts, ManyCounts, MrfEntry, MutexFifo, ShortFifo};
 pub use coalesce::{LineMasks, coalesce};
 pub use fired::Fired;
