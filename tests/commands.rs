@@ -20,6 +20,7 @@ mod litmus_mixed;
 mod litmus_syntax;
 mod litmus_table7;
 mod litmus_tool;
+mod lsc_prove;
 mod memenv;
 mod memp;
 mod prove;

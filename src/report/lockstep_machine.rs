@@ -83,7 +83,7 @@ impl MutexRun {
                 let _ = write!(text, ", {}", counted(used.refusals, "refusal"));
             }
             if used.waits != 0 {
-                let _ = write!(text, ", {} waited for", counted(used.waits, "mutex"));
+                let _ = write!(text, ", {}", counted(used.waits, "wait"));
             }
             text.push('\n');
         }
