@@ -11,6 +11,7 @@ use warpstep::litmus::lockstep::machine::{Machine, Order};
 use warpstep::litmus::lockstep_machine::{Ended, compile};
 use warpstep::litmus::{Observed, Outcome, parse};
 use warpstep::memory::lockstep::Readings;
+use warpstep::report::lockstep_machine::searched;
 
 fn prove(file: &Path, flags: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpstep"));
@@ -146,6 +147,33 @@ fn what_the_machine_does_not_have_is_refused_at_its_place() {
     refuses(&format!("W0.0 | W0.1 ;\n{many}"), "8 locations at most", ":8:");
 }
 
+/// What the paper's text is read as changes what is found: without the repair of stores there is an outcome that is not lockstep sequentially
+/// consistent, without that of requests threads wait for ever, without that of late mutexes a wavefront is refused for ever.
+#[test]
+fn the_text_as_it_stands_is_told_apart() {
+    let under = |text: &str, readings, grain| {
+        let (litmus, errors) = parse(warpstep::base::FileId(0), text);
+        assert!(errors.is_empty(), "{errors:?}");
+        let compiled = compile(&litmus, litmus.lockstep.as_ref().unwrap()).unwrap();
+        let fair = grain == Grain::Every;
+        let mut options = Options { readings, grain, fair, max_states: None, poll: &mut |_| None };
+        let space = Search::default().explore(&compiled.program, &mut options);
+        let observed = Observed::of(&litmus);
+        let of = |end: &_| observed.outcome(&Ended { compiled: &compiled, end: *end }).0;
+        let found: BTreeSet<Vec<i64>> = space.ends.keys().map(of).collect();
+        (found, searched(&compiled, &space, grain))
+    };
+    let figure7 = std::fs::read_to_string(root().join("tests/litmus/lockstep/figure-7.litmus")).unwrap();
+    let both = vec![0, 0];
+    assert!(!under(&figure7, Readings::REPAIRED, Grain::Needed).0.contains(&both));
+    assert!(under(&figure7, Readings { carry: false, ..Readings::REPAIRED }, Grain::Needed).0.contains(&both));
+    let stuck = under(&figure7, Readings { ask: false, ..Readings::REPAIRED }, Grain::Needed).1;
+    golden("stuck.out", (Some(0), stuck), 0);
+    let late = "LSC late\n{ x=0; y=0; }\n C0 | W0.0 ;\n st x, 1 | st y, 1 ;\n ld r0, y | ;\nexists (C0:r0 = 1)\n";
+    let endless = under(late, Readings { late: false, ..Readings::REPAIRED }, Grain::Every).1;
+    golden("endless.out", (Some(0), endless), 0);
+}
+
 /// Each machine says which tests are another's.
 #[test]
 fn tests_of_another_kind_are_told_where_to_go() {
@@ -160,4 +188,11 @@ fn tests_of_another_kind_are_told_where_to_go() {
         assert_eq!(output.status.code(), Some(2), "{file}: {text}");
         assert!(text.contains(words), "{file} on {machine} does not say {words:?}: {text}");
     }
+    for flags in [["--memory", "lsc"], ["--control", "crs"], ["--scheme", "original"], ["--checkpoint", "kept"]] {
+        let (code, text) = mechanism("litmus/lockstep/figure-7.litmus", &flags);
+        assert_eq!(code, Some(2), "{flags:?}: {text}");
+        assert!(text.contains(flags[0]) && text.contains("a model of its own"), "{flags:?}: {text}");
+    }
+    let (code, text) = mechanism("schedules/atomicity.toml", &[]);
+    assert!(code == Some(2) && text.contains("kernels have such memory by --memory"), "{text}");
 }

@@ -13,6 +13,7 @@ use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::watched::watches;
 use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Proved, Target};
+use crate::launch::ProblemKind;
 use crate::litmus::is_litmus;
 use crate::machine::walk::Grain;
 use crate::machine::{ControlModel, Stopwatch};
@@ -164,6 +165,11 @@ impl Prove {
         self.common.begin(sooner(self.time, self.common.timeout), Some(memory));
         if is_litmus(&self.path) {
             return self.litmus();
+        }
+        if let Some(machine) = self.machine {
+            let why = "it runs litmus tests; kernels have such memory by --memory";
+            let text = machine.name().to_owned();
+            return Err(output::refuse(ProblemKind::UnfitFlag { flag: "--machine", text, why }, self.report.format));
         }
         script(&self.common, &self.path, self.report.format)?.map_or_else(|| self.target(), |read| self.script(read))
     }

@@ -6,6 +6,7 @@ use super::prove::Prove;
 use crate::base::{FileId, SourceMap};
 use crate::explore::lockstep::{Grain, Options, Search, Space, run};
 use crate::explore::space::Progress;
+use crate::launch::ProblemKind;
 use crate::litmus::lockstep::Program;
 use crate::litmus::lockstep_machine::{Compiled, Ended, compile};
 use crate::litmus::tree::Litmus;
@@ -22,6 +23,12 @@ use crate::report::sarif;
 const STEPS: u64 = 1 << 16;
 
 impl Prove {
+    /// A flag that says something of other machines or of how they are searched.
+    fn of_other_machines(&self) -> Option<&'static str> {
+        let given = self.of_launches().into_iter().filter(|(flag, given)| *given && *flag != "--all");
+        self.common.chooses_models().or_else(|| given.map(|(flag, _)| flag).next())
+    }
+
     /// Goes through the executions of a test for wavefronts on the machine.
     pub(super) fn mutexes(
         &self,
@@ -30,6 +37,10 @@ impl Prove {
         (file, sources): (FileId, &SourceMap),
     ) -> Result<u8, u8> {
         let format = self.report.format;
+        if let Some(flag) = self.of_other_machines() {
+            let why = "--machine lsc-mutex is a model of its own, searched in its own way: leave it out";
+            return Err(output::refuse(ProblemKind::UnfitFlag { flag, text: String::new(), why }, format));
+        }
         let compiled = compile(litmus, test)
             .map_err(|refused| output::diagnostics(std::iter::once(told::refused(&refused, file)), sources, format))?;
         let grain = if self.reduces() { Grain::Needed } else { Grain::Every };
