@@ -182,7 +182,9 @@ pub fn compile(litmus: &Litmus, test: &lockstep::Program) -> Result<Compiled, Re
                 codes.push(Vec::new());
                 agents.push(agent);
             }
-            codes.iter_mut().next_back().into_iter().for_each(|code| code.push(instruction.clone()));
+            if let Some(code) = codes.last_mut() {
+                code.push(instruction);
+            }
             // One instruction after the other, to know which of them is too many.
             let span = cells.first().map_or(Span::default(), |(_, cell)| cell.span);
             program = Program::new(&compiler.source).map_err(|big| Refused::TooBig(big, span))?;

@@ -31,7 +31,7 @@ impl Final for Ended<'_> {
     fn register(&self, thread: usize, name: &str) -> Option<u64> {
         let all = self.compiled.written.iter().enumerate();
         // The last one in program order.
-        if let Some((k, last)) = all.filter(|(_, w)| w.column == thread && w.name == name).last() {
+        if let Some((k, last)) = all.rev().find(|(_, w)| w.column == thread && w.name == name) {
             return Some(self.value(self.end.register(k as u8), last.from));
         }
         let given = self.compiled.given.iter().find(|(column, n, _)| *column == thread && n == name);
