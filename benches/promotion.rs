@@ -59,8 +59,8 @@ fn main() {
         for (word, grain) in [("every", Grain::Every), ("needed", Grain::Needed)] {
             for ghost in [false, true] {
                 let search = || -> Space {
-                    let (max_states, poll) = (Some(STATES), &mut |_| None);
-                    explore(&program, &mut Options { grain, ghost, stuck: false, max_states, poll })
+                    let all = Options::new(grain);
+                    explore(&program, &mut Options { ghost, max_states: Some(STATES), ..all })
                 };
                 // Small searches are repeated, so that the clock is fine enough.
                 let round = || {

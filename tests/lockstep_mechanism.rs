@@ -27,7 +27,7 @@ fn stride_of(usual: usize, whole: usize) -> usize {
 
 fn explore(search: &mut Search, source: &Source, readings: Readings, grain: Grain, fair: bool) -> Space {
     let program = Program::new(source).unwrap();
-    search.explore(&program, &mut Options { readings, grain, fair, max_states: None, poll: &mut |_| None })
+    search.explore(&program, &mut Options { fair, ..Options::new(readings, grain) })
 }
 
 fn outcomes(space: &Space) -> Vec<Outcome> {

@@ -79,8 +79,8 @@ fn programs() -> Vec<Source> {
 /// The outcomes of a program, and in how many states and parts of the graph it waits for ever.
 fn looks(source: &Source) -> (BTreeSet<Outcome>, [u64; 2]) {
     let program = Program::new(source).unwrap();
-    let (readings, grain, max_states) = (Readings::REPAIRED, Grain::Every, Some(300_000));
-    let options = &mut Options { readings, grain, fair: true, max_states, poll: &mut |_| None };
+    let all = Options::new(Readings::REPAIRED, Grain::Every);
+    let options = &mut Options { fair: true, max_states: Some(300_000), ..all };
     let space = Search::default().explore(&program, options);
     (space.ends.keys().copied().collect(), [space.stuck.0, space.endless.0])
 }

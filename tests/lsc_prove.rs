@@ -97,14 +97,8 @@ fn outcomes_lie_inside_the_model() {
         assert!(errors.is_empty(), "{file}: {errors:?}");
         let program = litmus.lockstep.as_ref().unwrap();
         let compiled = compile(&litmus, program).unwrap();
-        let mut options = Options {
-            readings: Readings::REPAIRED,
-            grain: Grain::Needed,
-            fair: false,
-            max_states: None,
-            poll: &mut |_| None,
-        };
-        let space = Search::default().explore(&compiled.program, &mut options);
+        let options = &mut Options::new(Readings::REPAIRED, Grain::Needed);
+        let space = Search::default().explore(&compiled.program, options);
         let observed = Observed::of(&litmus);
         let of = |end| observed.outcome(&Ended { compiled: &compiled, end });
         let found: BTreeSet<Outcome> = space.ends.keys().map(|end| of(*end)).collect();
@@ -156,8 +150,8 @@ fn the_text_as_it_stands_is_told_apart() {
         assert!(errors.is_empty(), "{errors:?}");
         let compiled = compile(&litmus, litmus.lockstep.as_ref().unwrap()).unwrap();
         let fair = grain == Grain::Every;
-        let mut options = Options { readings, grain, fair, max_states: None, poll: &mut |_| None };
-        let space = Search::default().explore(&compiled.program, &mut options);
+        let options = &mut Options { fair, ..Options::new(readings, grain) };
+        let space = Search::default().explore(&compiled.program, options);
         let observed = Observed::of(&litmus);
         let of = |end: &_| observed.outcome(&Ended { compiled: &compiled, end: *end }).0;
         let found: BTreeSet<Vec<i64>> = space.ends.keys().map(of).collect();

@@ -60,7 +60,7 @@ fn compiled(test: &Test, scheme: &Scheme) -> Compiled {
 }
 
 fn search(compiled: &Compiled, grain: Grain, ghost: bool, stuck: bool) -> Space {
-    explore(&compiled.program, &mut Options { grain, ghost, stuck, max_states: None, poll: &mut |_| None })
+    explore(&compiled.program, &mut Options { ghost, stuck, ..Options::new(grain) })
 }
 
 fn golden(name: &str, text: &str) {

@@ -139,7 +139,7 @@ fn late() -> Shape {
 /// How a program can end, and in how many states it waits for ever.
 fn looks(shape: &Shape, scheme: &Scheme, grain: Grain) -> (BTreeSet<String>, u64) {
     let compiled = compile(&shape.test(), scheme).unwrap();
-    let options = &mut Options { grain, ghost: false, stuck: true, max_states: Some(300_000), poll: &mut |_| None };
+    let options = &mut Options { stuck: true, max_states: Some(300_000), ..Options::new(grain) };
     let space = explore(&compiled.program, options);
     (space.ends.keys().map(|end| format!("{end:?}")).collect(), space.stuck.0)
 }

@@ -77,3 +77,38 @@ fn the_original_scheme_is_for_one_device() {
     assert!(text.contains("the original scheme has nothing for scope"), "{text}");
     says("rsp/all.litmus", &[], 1, &["the program is not racy, and the axioms allow every execution"]);
 }
+
+/// Where not all was gone through, nothing is said of all.
+#[test]
+fn a_limit_claims_nothing() {
+    let few = ["--reduction", "none", "--max-states", "40"];
+    let text = says("litmus/rsp/example1.litmus", &few, 3, &["limit reached: 40 states; nothing is proved"]);
+    assert!(!text.contains("every execution") && !text.contains("no execution can"), "{text}");
+}
+
+/// What is told as text is told as data, too.
+#[test]
+fn data_has_what_the_axioms_say() {
+    let of = |file: &str, flags: &[&str]| {
+        let text = prove(file, &[flags, &["--format", "json"]].concat()).1;
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        report["axioms"].clone()
+    };
+    let original = ["--scheme", "original"];
+    let broken = of("litmus/rsp/figure4.litmus", &original);
+    assert_eq!(broken, serde_json::json!({ "say": "not-allowed", "violated": "Narf" }));
+    let repaired = of("litmus/rsp/figure4.litmus", &[]);
+    assert_eq!(repaired, serde_json::json!({ "say": "allowed", "violated": null }));
+    let limited = of("litmus/rsp/example1.litmus", &["--reduction", "none", "--max-states", "40"]);
+    assert_eq!(limited["say"], "allowed-so-far");
+    assert_eq!(of("litmus/rsp/example3.litmus", &[])["say"], "racy");
+}
+
+#[test]
+fn flags_of_other_machines_are_refused() {
+    for flags in [&["--memory", "fermi"][..], &["--control", "crs"], &["--checkpoint", "x"], &["--progress", "obe"]] {
+        let (code, text) = prove("litmus/rsp/example1.litmus", flags);
+        assert_eq!(code, Some(2), "{flags:?}: {text}");
+        assert!(text.contains(flags[0]) && text.contains("leave it out"), "{flags:?}: {text}");
+    }
+}

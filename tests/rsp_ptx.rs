@@ -73,8 +73,7 @@ fn abstractly(shape: &Shape, scheme: SchemeName) -> Ends {
     let test = shape.test();
     let compiled = compile(&test, &Scheme::of(scheme)).unwrap();
     let search = |grain, stuck| {
-        let mut poll = |_| None;
-        let options = &mut promotion::Options { grain, ghost: false, stuck, max_states: None, poll: &mut poll };
+        let options = &mut promotion::Options { stuck, ..promotion::Options::new(grain) };
         promotion::explore(&compiled.program, options)
     };
     let mut ends = Ends { waits: search(promotion::Grain::Every, true).stuck.0 != 0, ..Ends::default() };

@@ -154,8 +154,7 @@ fn fired_by_promotion() -> Vec<BTreeSet<Rule>> {
         let home = Home { device: 0, group: 0 };
         let shape = Shape { threads: vec![(home, vec![op])], conditional: None };
         let program = compile(&shape.test(), scheme).ok()?.program;
-        let (grain, poll) = (Grain::Every, &mut |_| None);
-        let space = explore(&program, &mut Options { grain, ghost: false, stuck: false, max_states: None, poll });
+        let space = explore(&program, &mut Options::new(Grain::Every));
         Some(space.fired.into_iter().collect())
     };
     schemes.iter().flat_map(|scheme| ops.iter().filter_map(move |op| fired(scheme, *op))).collect()
@@ -171,9 +170,9 @@ fn fired_by_the_mechanism() -> Vec<BTreeSet<Rule>> {
     let fired = |waves: usize| {
         let (waves, cpus) = (both[..waves].to_vec(), both[waves..].to_vec());
         let program = Program::new(&Source { lines: vec![0, 1], pool: 2, waves, cpus }).ok()?;
-        let (readings, grain, poll) = (Readings::REPAIRED, lockstep_search::Grain::Every, &mut |_| None);
-        let mut options = lockstep_search::Options { readings, grain, fair: false, max_states: None, poll };
-        let space = lockstep_search::Search::default().explore(&program, &mut options);
+        let (readings, grain) = (Readings::REPAIRED, lockstep_search::Grain::Every);
+        let options = &mut lockstep_search::Options::new(readings, grain);
+        let space = lockstep_search::Search::default().explore(&program, options);
         Some(space.fired.rules().into_iter().collect())
     };
     (0..=2).filter_map(fired).collect()

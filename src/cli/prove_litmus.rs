@@ -1,16 +1,14 @@
 //! `warpstep prove` of a litmus test.
 
 use super::form::Form;
-use super::machine_flags::Machine;
 use super::output;
 use super::prove::Prove;
 use super::report_flags::stopped;
-use crate::base::{FileId, SourceMap};
+use crate::base::SourceMap;
 use crate::check::Check;
 use crate::explore::space::Space;
 use crate::explore::watched::watches;
 use crate::launch::{Problem, ProblemKind, open};
-use crate::litmus::tree::Litmus;
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
 use crate::machine::{Config, ControlModel};
 use crate::program::env::ProgEnv;
@@ -39,20 +37,41 @@ impl Prove {
         unfit.map_or(Ok(()), |check| Err(vec![problem(check)]))
     }
 
-    /// Goes through the executions of a test on a machine that is made for tests of its kind.
-    fn on_machine(&self, machine: Machine, litmus: &Litmus, at: (FileId, &SourceMap)) -> Result<u8, u8> {
-        let why = match (machine, &litmus.rsp, &litmus.lockstep) {
-            (Machine::Rsp, Some(test), _) => return self.promotion(litmus, test, at),
-            (Machine::LscMutex, _, Some(test)) => return self.mutexes(litmus, test, at),
-            (Machine::Rsp, _, Some(_)) => "this test is for wavefronts: give --machine lsc-mutex",
-            (Machine::Rsp, ..) => {
-                "it runs programs with remote-scope promotion, which begin with `OpenCL` or `RSP`: leave it out"
+    /// Tells the outcomes of a test, in the form that is asked for; `more`: what a log has besides.
+    pub(super) fn tell_outcomes<'a>(
+        &self,
+        outcomes: &Outcomes<'_>,
+        complete: bool,
+        code: u8,
+        report: &dyn Fn() -> Report<'a>,
+        more: &dyn Fn(&mut sarif::Log),
+    ) {
+        match self.report.format {
+            Form::Text if self.all => output::say(text::outcomes(outcomes, complete)),
+            Form::Text => output::say(text::verdict(outcomes, complete)),
+            Form::Json => output::print_json(&report()),
+            Form::Sarif => {
+                // A condition is about a test's outcomes: no place in it is at fault.
+                let mut log = sarif::Log::default();
+                more(&mut log);
+                log.properties(&report(), &["stopped"]);
+                output::print_sarif(log, code);
             }
-            (Machine::LscMutex, Some(_), _) => "this program is one with remote-scope promotion: give --machine rsp",
-            (Machine::LscMutex, ..) => "it runs tests for wavefronts, which begin with `LSC`: leave it out",
-        };
-        let text = machine.name().to_owned();
-        Err(output::refuse(ProblemKind::UnfitFlag { flag: "--machine", text, why }, self.report.format))
+        }
+    }
+
+    /// Says something where text is asked for.
+    pub(super) fn say(&self, what: impl FnOnce() -> String) {
+        if self.report.format == Form::Text {
+            output::say(what());
+        }
+    }
+
+    /// The same beside the answer.
+    pub(super) fn complain(&self, what: impl FnOnce() -> String) {
+        if self.report.format == Form::Text {
+            output::complain(what());
+        }
     }
 
     /// Goes through all states of a litmus test.
@@ -118,18 +137,8 @@ impl Prove {
             let ended = (&outcomes, space.limit);
             Report::Litmus(text::Tested::new(Exit(code), ended, &space.progress, endless.len(), stopped))
         };
-        match format {
-            Form::Text if self.all => output::say(text::outcomes(&outcomes, complete)),
-            Form::Text => output::say(text::verdict(&outcomes, complete)),
-            Form::Json => output::print_json(&report()),
-            Form::Sarif => {
-                // A condition is about a test's outcomes: no place in it is at fault.
-                let mut log = sarif::Log::default();
-                stops().for_each(|stop| log.stop(&stop));
-                log.properties(&report(), &["stopped"]);
-                output::print_sarif(log, code);
-            }
-        }
+        let log = |log: &mut sarif::Log| stops().for_each(|stop| log.stop(&stop));
+        self.tell_outcomes(&outcomes, complete, code, &report, &log);
         if format == Form::Text {
             let models = Models::of(control, &memory);
             let scope = Scope { models: &models, progress: self.progress, fairness: self.how().fairness };

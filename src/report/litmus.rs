@@ -27,6 +27,7 @@ use super::diagnostic::Diagnostic;
 use super::lockstep_machine::MutexRun;
 use super::parts::Exit;
 use super::prove::Scope;
+use super::rsp_machine::BesideAxioms;
 use super::words::counted;
 use crate::axiom::cat::{CatError, CatErrorKind};
 use crate::base::SourceMap;
@@ -99,6 +100,9 @@ pub struct Tested<'a> {
     endless: usize,
     states: u64,
     transitions: u64,
+    /// What the axioms say of the executions. Only with `--machine rsp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    axioms: Option<BesideAxioms>,
     /// What was asked of the pool of mutexes. Only with `--machine lsc-mutex`.
     #[serde(skip_serializing_if = "Option::is_none")]
     mutexes: Option<MutexRun>,
@@ -128,8 +132,15 @@ impl<'a> Tested<'a> {
             endless,
             states: counts.states,
             transitions: counts.transitions,
+            axioms: None,
             mutexes: None,
         }
+    }
+
+    /// The same with what the axioms say.
+    #[must_use]
+    pub fn with_axioms(self, axioms: BesideAxioms) -> Self {
+        Self { axioms: Some(axioms), ..self }
     }
 
     /// The same with what was asked of the pool of mutexes.

@@ -3,6 +3,7 @@
 //! clean and invalid; what stands in brackets is a fifo, whose elements leave it at the right.
 
 use super::diagnostic::Diagnostic;
+use super::limit::limit;
 use super::words::counted;
 use crate::base::{FileId, Span, Wording};
 use crate::explore::promotion::{Grain, Space, Step, follow, l2_is_memory};
@@ -13,6 +14,8 @@ use crate::memory::rsp::{
     Cache, Function, Hygiene, Instruction, Level, Location, Lock, Mark, Move, Operand, Program, Reach, Register,
     System, Update,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fmt::Write;
 
 /// What a column shows.
@@ -318,7 +321,7 @@ pub fn scheme(scheme: &Scheme) -> String {
 /// What came of the comparison of a program's executions with the axioms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Compared {
-    /// It was not done: the program is too long.
+    /// It was not done: the program is too long, or there was no time left.
     TooLong,
     /// It was not done: the program has local memory, of which figure 2 says nothing.
     Local,
@@ -330,31 +333,79 @@ pub enum Compared {
     Beyond(Axiom, Vec<Step>),
 }
 
+/// What the axioms say of the executions that the machine shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AxiomsSay {
+    /// Nothing: the program is too long, has local memory, or there was no time left.
+    NotCompared,
+    /// The program is racy: it may do anything.
+    Racy,
+    /// Every execution is allowed.
+    Allowed,
+    /// Those that were found are allowed; a limit was reached before all were.
+    AllowedSoFar,
+    /// Some execution is not allowed, although the program is not racy.
+    NotAllowed,
+}
+
+/// The executions of the machine beside the axioms.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct BesideAxioms {
+    /// What these say.
+    pub say: AxiomsSay,
+    /// The axiom that an execution violates, by its name in figure 2.
+    pub violated: Option<&'static str>,
+}
+
+impl Compared {
+    /// It as data; `limited`: not all executions were gone through.
+    #[must_use]
+    pub const fn data(&self, limited: bool) -> BesideAxioms {
+        let (say, violated) = match self {
+            Self::TooLong | Self::Local => (AxiomsSay::NotCompared, None),
+            Self::Racy => (AxiomsSay::Racy, None),
+            Self::Allowed if limited => (AxiomsSay::AllowedSoFar, None),
+            Self::Allowed => (AxiomsSay::Allowed, None),
+            Self::Beyond(axiom, _) => (AxiomsSay::NotAllowed, Some(axiom.name())),
+        };
+        BesideAxioms { say, violated }
+    }
+
+    fn text(&self, limited: bool) -> String {
+        match self {
+            Self::TooLong => {
+                "not compared with the axioms: the program has too many accesses to memory, or time is up\n".to_owned()
+            }
+            Self::Local => {
+                "not compared with the axioms: figure 2 says nothing of local memory, and it is run as if it were \
+                            global\n"
+                    .to_owned()
+            }
+            Self::Racy => "the program is racy by the axioms: it may do anything\n".to_owned(),
+            Self::Allowed if limited => {
+                "the program is not racy, and the axioms allow the executions that were found\n".to_owned()
+            }
+            Self::Allowed => "the program is not racy, and the axioms allow every execution\n".to_owned(),
+            Self::Beyond(axiom, _) => format!(
+                "the program is not racy, and the axioms do not allow this execution: {} is violated\n",
+                axiom.name()
+            ),
+        }
+    }
+}
+
 /// What a search looked at, and what it found besides outcomes.
 #[must_use]
 pub fn searched(space: &Space, grain: Grain, compared: &Compared) -> String {
     let (states, steps) = (counted(space.states, "state"), counted(space.steps, "step"));
     let ends = counted(space.ends.len() as u64, "end");
     let mut text = format!("machine rsp: {states}, {steps}, {ends} of complete executions\n");
-    if let Some(limit) = space.limit {
-        let _ = writeln!(text, "limit reached, nothing is proved: {limit:?}");
+    text += &compared.text(space.limit.is_some());
+    if let Some(reached) = space.limit {
+        let _ = writeln!(text, "{}; nothing is proved", limit(reached));
+        return text;
     }
-    text += &match compared {
-        Compared::TooLong => "not compared with the axioms: the program has too many accesses to memory\n".to_owned(),
-        Compared::Local => {
-            "not compared with the axioms: figure 2 says nothing of local memory, and it is run as if it were \
-                            global\n"
-                .to_owned()
-        }
-        Compared::Racy => "the program is racy by the axioms: it may do anything\n".to_owned(),
-        Compared::Allowed => "the program is not racy, and the axioms allow every execution\n".to_owned(),
-        Compared::Beyond(axiom, _) => {
-            format!(
-                "the program is not racy, and the axioms do not allow this execution: {} is violated\n",
-                axiom.name()
-            )
-        }
-    };
     text += &match (&space.stuck, grain) {
         ((0, _), Grain::Every) => "no execution can be left waiting for ever\n".to_owned(),
         ((0, _), Grain::Needed) => {

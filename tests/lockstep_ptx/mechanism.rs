@@ -99,9 +99,8 @@ impl Small {
 
     /// What the abstract machine shows, in the words of the kernel.
     fn allowed(&self) -> Ends {
-        let (readings, grain, poll) = (Readings::REPAIRED, Steps::Needed, &mut |_| None);
-        let mut options = Options { readings, grain, fair: false, max_states: None, poll };
-        let space = Search::default().explore(&Program::new(&self.source()).unwrap(), &mut options);
+        let options = &mut Options::new(Readings::REPAIRED, Steps::Needed);
+        let space = Search::default().explore(&Program::new(&self.source()).unwrap(), options);
         let words = |outcome: &Outcome| {
             let locations = (0..2).map(|at| outcome.location(at));
             locations.chain((0..8).map(|r| outcome.register(r))).map(u32::from).collect()

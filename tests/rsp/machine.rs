@@ -25,9 +25,8 @@ fn golden(name: &str, text: &str) {
 
 /// All ends, with execution graphs.
 fn run(compiled: &Compiled, name: &str) -> Space {
-    let (grain, poll) = (Grain::Needed, &mut |_| None);
-    let mut options = Options { grain, ghost: true, stuck: false, max_states: Some(100_000), poll };
-    let space = explore(&compiled.program, &mut options);
+    let options = &mut Options { ghost: true, max_states: Some(100_000), ..Options::new(Grain::Needed) };
+    let space = explore(&compiled.program, options);
     assert_eq!(space.limit, None, "{name} does not come to its end");
     space
 }

@@ -24,9 +24,8 @@ fn waits(needed: &mut Needed) {
     let without = Scheme::proposed().without(needed.row, needed.position);
     let shape = both(needed.row.kind);
     let compiled = compile(&shape.test(), &without).unwrap();
-    let (grain, poll) = (Grain::Needed, &mut |_| None);
-    let mut options = Options { grain, ghost: false, stuck: true, max_states: None, poll };
-    let states = explore(&compiled.program, &mut options).stuck.0;
+    let options = &mut Options { stuck: true, ..Options::new(Grain::Needed) };
+    let states = explore(&compiled.program, options).stuck.0;
     if states != 0 {
         needed.missed = Some((shape, Fault::Stuck(states)));
     }

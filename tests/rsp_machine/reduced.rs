@@ -36,8 +36,8 @@ impl Sum {
             let Ok(compiled) = compile(test, &scheme) else { continue };
             for ghost in [true, false] {
                 let search = |grain| {
-                    let (max_states, poll) = (Some(self.most), &mut |_| None);
-                    explore(&compiled.program, &mut Options { grain, ghost, stuck: false, max_states, poll })
+                    let all = Options::new(grain);
+                    explore(&compiled.program, &mut Options { ghost, max_states: Some(self.most), ..all })
                 };
                 let [every, needed] = [Grain::Every, Grain::Needed].map(search);
                 if every.limit.is_some() {

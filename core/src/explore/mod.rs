@@ -4,6 +4,7 @@
 //! [`ScheduleFile`] keeps what was found, [`Minimise`] makes it short. Knows nothing of how messages look (`report`), nor of
 //! the command line.
 
+mod breadth;
 pub mod checkpoint;
 mod circle;
 mod compare;
@@ -26,6 +27,7 @@ mod retrace;
 mod schedule;
 mod script;
 pub mod space;
+mod strong;
 mod target;
 pub mod watched;
 

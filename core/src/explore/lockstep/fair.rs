@@ -1,34 +1,77 @@
 //! Runs that never end although they are fair (D-lsc-fair): every step that is possible from some time on is made.
 
 use super::reduce::Reduced;
+use crate::explore::strong::{Steps, parts};
 use crate::memory::lockstep::{Fired, Step, System};
-use std::collections::BTreeSet;
+use crate::verdict::LimitKind;
+
+/// Steps in the order of the states that they are from.
+struct Listed<'a> {
+    states: usize,
+    edges: &'a [(u32, u32, Step)],
+}
+
+impl<'a> Listed<'a> {
+    fn from(&self, state: u32) -> &'a [(u32, u32, Step)] {
+        let rest = &self.edges[self.cursor(state) as usize..];
+        &rest[..rest.partition_point(|e| e.0 == state)]
+    }
+}
+
+impl Steps for Listed<'_> {
+    fn states(&self) -> usize {
+        self.states
+    }
+
+    fn cursor(&self, state: u32) -> u32 {
+        self.edges.partition_point(|e| e.0 < state) as u32
+    }
+
+    fn next(&self, state: u32, cursor: &mut u32) -> Option<u32> {
+        let (_, to, _) = self.edges.get(*cursor as usize).filter(|e| e.0 == state)?;
+        *cursor += 1;
+        Some(*to)
+    }
+}
 
 /// A state of each part of the graph, strongly connected, in which a fair run stays for ever: whatever step is possible in all of its
-/// states is made within it. The first state of each, in the order of their numbers.
-pub(super) fn circles(reduced: &Reduced<'_>, states: &[System], edges: &[(u32, u32, Step)]) -> Vec<u32> {
-    let components = components(states.len(), edges);
-    let mut inner: Vec<Vec<&(u32, u32, Step)>> = vec![Vec::new(); states.len()];
-    for edge in edges.iter().filter(|(from, to, _)| components[*from as usize] == components[*to as usize]) {
-        inner[components[edge.0 as usize] as usize].push(edge);
+/// states is made within it. The first state of each, in the order of their numbers; or why they were not all found.
+pub(super) fn circles(
+    reduced: &Reduced<'_>,
+    states: usize,
+    state: &dyn Fn(u32) -> System,
+    edges: &[(u32, u32, Step)],
+    up: &mut dyn FnMut() -> Option<LimitKind>,
+) -> Result<Vec<u32>, LimitKind> {
+    let listed = Listed { states, edges };
+    let all: Vec<u32> = (0..states as u32).collect();
+    let (parts, cut) = parts(&listed, &all, up);
+    if let Some(limit) = cut {
+        return Err(limit);
     }
     let mut found = Vec::new();
-    for edges in inner.iter().filter(|e| !e.is_empty()) {
-        let members: BTreeSet<u32> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
-        // Possible everywhere, and made nowhere: a fair run leaves.
-        let mut always: Option<Vec<Step>> = None;
-        for member in &members {
-            let possible = possible(reduced, &states[*member as usize]);
-            always = Some(match always {
-                None => possible,
-                Some(before) => before.into_iter().filter(|s| possible.contains(s)).collect(),
-            });
+    for part in parts {
+        if let Some(limit) = up() {
+            return Err(limit);
         }
-        let leaves = always.unwrap_or_default().iter().any(|step| edges.iter().all(|e| e.2 != *step));
-        found.extend(members.first().filter(|_| !leaves));
+        let inside = |to: u32| part.binary_search(&to).is_ok();
+        // Possible everywhere, and made nowhere: a fair run leaves.
+        let mut waits: Option<Vec<Step>> = None;
+        for member in &part {
+            let possible = possible(reduced, &state(*member));
+            match &mut waits {
+                None => waits = Some(possible),
+                Some(waits) => waits.retain(|s| possible.contains(s)),
+            }
+        }
+        let mut waits = waits.unwrap_or_default();
+        for (_, to, step) in part.iter().flat_map(|s| listed.from(*s)) {
+            waits.retain(|s| s != step || !inside(*to));
+        }
+        found.extend(part.first().filter(|_| waits.is_empty()));
     }
     found.sort_unstable();
-    found
+    Ok(found)
 }
 
 fn possible(reduced: &Reduced<'_>, system: &System) -> Vec<Step> {
@@ -36,54 +79,4 @@ fn possible(reduced: &Reduced<'_>, system: &System) -> Vec<Step> {
     system.candidates(reduced.program, &mut steps);
     steps.retain(|step| reduced.step(&mut { *system }, *step, &mut Fired::default()));
     steps
-}
-
-/// For each state a number that it has in common with those that it reaches and that reach it (Tarjan, without recursion).
-fn components(count: usize, edges: &[(u32, u32, Step)]) -> Vec<u32> {
-    // The edges come in the order of their first states.
-    let first = |state: u32| edges.partition_point(|e| e.0 < state);
-    let mut order = vec![u32::MAX; count];
-    let mut low = vec![0_u32; count];
-    let mut component = vec![u32::MAX; count];
-    let (mut next, mut stack, mut calls) = (0, Vec::new(), Vec::new());
-    for root in 0..count as u32 {
-        if order[root as usize] != u32::MAX {
-            continue;
-        }
-        calls.push((root, first(root)));
-        while let Some((state, edge)) = calls.pop() {
-            let s = state as usize;
-            if order[s] == u32::MAX {
-                (order[s], low[s]) = (next, next);
-                next += 1;
-                stack.push(state);
-            }
-            match edges.get(edge).filter(|e| e.0 == state) {
-                Some((_, to, _)) => {
-                    calls.push((state, edge + 1));
-                    let t = *to as usize;
-                    if order[t] == u32::MAX {
-                        calls.push((*to, first(*to)));
-                    } else if component[t] == u32::MAX {
-                        low[s] = low[s].min(order[t]);
-                    }
-                }
-                None => {
-                    if low[s] == order[s] {
-                        while let Some(member) = stack.pop() {
-                            component[member as usize] = state;
-                            if member == state {
-                                break;
-                            }
-                        }
-                    }
-                    if let Some((parent, _)) = calls.last() {
-                        let p = *parent as usize;
-                        low[p] = low[p].min(low[s]);
-                    }
-                }
-            }
-        }
-    }
-    component
 }

@@ -1,16 +1,17 @@
-//! The loop.
+//! The machine as [`breadth`](crate::explore::breadth) goes through it, and what comes of that.
 
 use super::grain::Grain;
 use super::graph::{End, Graph};
 use super::pack::Format;
 use super::reduce::{Fetches, Reduced, dirty};
+use super::rows::Rows;
 use super::settle::leave;
 use super::step::{Step, fire};
-use crate::explore::space::Table;
+use crate::explore::breadth::{Kept, Limits, Machine, Search, nobody_polls, reaching};
+use crate::explore::space::Progress;
 use crate::memory::rsp::{Level, Program, System};
 use crate::verdict::{LimitKind, Rule};
 use indexmap::IndexMap;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// How to search.
 pub struct Options<'a> {
@@ -22,8 +23,18 @@ pub struct Options<'a> {
     pub stuck: bool,
     /// States at most.
     pub max_states: Option<u64>,
-    /// Asked now and then, with the number of states: whether to stop.
-    pub poll: &'a mut dyn FnMut(u64) -> Option<LimitKind>,
+    /// Bytes at most.
+    pub max_bytes: Option<u64>,
+    /// Asked now and then, with how far the search is: whether to stop.
+    pub poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>,
+}
+
+impl Options<'_> {
+    /// A search for the ends of executions, without graphs and without bounds.
+    #[must_use]
+    pub fn new(grain: Grain) -> Self {
+        Self { grain, ghost: false, stuck: false, max_states: None, max_bytes: None, poll: nobody_polls() }
+    }
 }
 
 /// Something found, and the shortest way to it.
@@ -41,7 +52,7 @@ pub struct Space {
     /// Ends of complete executions, with a way to each that has fewest steps, but for those that are made at once.
     pub ends: IndexMap<End, Vec<Step>>,
     /// The states from which no execution is completed: how many there are, and of those in which no thread can go on the one that
-    /// is reached first.
+    /// is reached first. Not known where a limit was reached.
     pub stuck: (u64, Option<Found>),
     /// The rules that fired.
     pub fired: Vec<Rule>,
@@ -53,191 +64,108 @@ pub struct Space {
     pub limit: Option<LimitKind>,
 }
 
-/// States between two questions whether to go on.
-const PATIENCE: u64 = 1 << 12;
+/// A step, with the fetches that are made before it.
+#[derive(Clone, Copy)]
+struct Made {
+    fetches: Fetches,
+    step: Step,
+}
 
+/// The machine in a grain, with a program.
 struct Run<'a> {
     program: &'a Program,
     reduced: Reduced<'a>,
-    format: Format,
-    table: Table,
-    /// The rows of all states, one behind the other, and where each begins.
-    rows: Vec<u8>,
-    starts: Vec<usize>,
-    /// How each state was reached first.
-    from: Vec<(u32, u16)>,
-    /// What was fetched before that step, by state, where something was.
-    fetched: Vec<(u32, Fetches)>,
-    /// All steps, as pairs of states, where they are asked for.
-    edges: Option<Vec<(u32, u32)>>,
-    complete: Vec<u32>,
     fired: Vec<bool>,
-    space: Space,
 }
 
-/// Goes through all states of a program.
-pub fn explore(program: &Program, options: &mut Options<'_>) -> Space {
-    let reduced = Reduced::new(program, options.grain, options.ghost);
-    let mut run = Run {
-        program,
-        format: Format { ghost: options.ghost, grain: options.grain, below: reduced.below },
-        table: Table::default(),
-        rows: Vec::new(),
-        starts: Vec::new(),
-        from: Vec::new(),
-        fetched: Vec::new(),
-        edges: options.stuck.then(Vec::new),
-        complete: Vec::new(),
-        fired: vec![false; Rule::ALL.len()],
-        space: Space::default(),
-        reduced,
-    };
-    let mut start = run.reduced.start();
-    run.state(&mut start, (u32::MAX, 0, Fetches::default()));
-    let mut next = 0;
-    while next < run.starts.len() {
-        if u64::from(next as u32) % PATIENCE == PATIENCE - 1 {
-            run.space.limit = (options.poll)(run.starts.len() as u64);
-        }
-        let states = run.starts.len() as u64;
-        run.space.limit = run.space.limit.or(options.max_states.filter(|m| states > *m).map(LimitKind::States));
-        if run.space.limit.is_some() {
-            break;
-        }
-        run.expand(next as u32);
-        next += 1;
-    }
-    run.finish()
-}
+impl<'a> Machine for Run<'a> {
+    type State = System;
+    type Kept = Rows<'a>;
+    type Step = Made;
+    type Label = ();
+    type End = End;
 
-impl Run<'_> {
-    /// The number of a state.
-    fn state(&mut self, system: &mut System, (from, step, fetched): (u32, u16, Fetches)) -> u32 {
-        self.reduced.settle(system, &mut |_| ());
-        let start = self.rows.len();
-        self.format.pack(self.program, system, &mut self.rows);
-        let (before, row) = self.rows.split_at(start);
-        let fresh = self.starts.len() as u32;
-        let hash = xxh3_64(row);
-        let starts = &self.starts;
-        let same = |s: u32| {
-            let end = starts.get(s as usize + 1).copied().unwrap_or(start);
-            &before[starts[s as usize]..end] == row
-        };
-        let found = self.table.find_or_insert((hash >> 32) as u32 ^ hash as u32, fresh, same);
-        if found == fresh {
-            self.starts.push(start);
-            self.from.push((from, step));
-            if fetched != Fetches::default() {
-                self.fetched.push((fresh, fetched));
-            }
-        } else {
-            self.rows.truncate(start);
-        }
-        found
+    fn start(&mut self) -> System {
+        let mut system = self.reduced.start();
+        self.reduced.settle(&mut system, &mut |_| ());
+        system
     }
 
-    fn unpack(&self, state: u32) -> System {
-        let start = self.starts[state as usize];
-        let end = self.starts.get(state as usize + 1).copied().unwrap_or(self.rows.len());
-        self.format.unpack(self.program, &self.rows[start..end])
-    }
-
-    /// All steps from a state.
-    fn expand(&mut self, from: u32) {
-        let system = self.unpack(from);
-        let threads = self.program.threads().len();
-        let mut through = true;
-        let mut after = system;
-        for thread in 0..threads {
-            through &= system.is_through(self.program, thread);
-            self.attempt(from, &system, &mut after, (thread as u16, Step::Thread(thread as u8)));
-            if self.format.grain == Grain::Needed
-                && let Some(fetch) = self.reduced.before(&system, thread)
+    fn each_step(&mut self, system: &System, reached: &mut impl FnMut(Made, &System)) {
+        let mut after = *system;
+        for thread in 0..self.program.threads().len() {
+            let step = Step::Thread(thread as u8);
+            self.attempt(system, &mut after, step, reached);
+            if self.reduced.grain == Grain::Needed
+                && let Some(fetches) = self.reduced.before(system, thread)
             {
-                self.after_fetches(from, &system, fetch, (thread as u16, Step::Thread(thread as u8)));
+                self.after_fetches(system, Made { fetches, step }, reached);
             }
         }
         for k in 0..self.reduced.moves().len() {
             let step = self.reduced.moves()[k];
-            if self.reduced.is_needed(&system, step) {
-                self.attempt(from, &system, &mut after, ((threads + k) as u16, Step::Environment(step)));
-            }
-        }
-        if through && !dirty(self.program, &system) {
-            self.complete.push(from);
-            let end = self.end(&system);
-            if !self.space.ends.contains_key(&end) {
-                let path = self.path(from);
-                self.space.ends.insert(end, path);
+            if self.reduced.is_needed(system, step) {
+                self.attempt(system, &mut after, Step::Environment(step), reached);
             }
         }
     }
 
+    fn label(_: Made) {}
+
+    fn end(&self, system: &System) -> Option<End> {
+        let program = self.program;
+        let through = (0..program.threads().len()).all(|thread| system.is_through(program, thread));
+        if !through || dirty(program, system) {
+            return None;
+        }
+        let registers = system.registers[..program.registers()].to_vec();
+        let graph = if self.reduced.ghost { Graph::of(program, system) } else { Graph::default() };
+        Some(End { registers, memory: self.reduced.memory(system), graph })
+    }
+}
+
+impl Run<'_> {
     /// Makes a step if it can be made, also after fetches that it would make impossible. `after` is as the state is, before and after.
-    fn attempt(&mut self, from: u32, system: &System, after: &mut System, (number, step): (u16, Step)) {
+    fn attempt(&mut self, system: &System, after: &mut System, step: Step, reached: &mut impl FnMut(Made, &System)) {
         let Some(rule) = fire(self.program, after, step) else { return };
+        self.fired[rule as usize] = true;
         let mut lost = Fetches::default();
-        if self.format.grain == Grain::Needed {
+        if self.reduced.grain == Grain::Needed {
             if self.reduced.below {
                 self.reduced.merge(after);
             }
             lost = self.reduced.lost(system, step, after);
         }
-        self.reach((from, number, Fetches::default()), rule, after);
+        self.reduced.settle(after, &mut |_| ());
+        reached(Made { fetches: Fetches::default(), step }, after);
         *after = *system;
-        for part in lost.parts() {
-            self.after_fetches(from, system, part, (number, step));
+        for fetches in lost.parts() {
+            self.after_fetches(system, Made { fetches, step }, reached);
         }
     }
 
     /// Makes a step after fetches.
-    fn after_fetches(&mut self, from: u32, system: &System, fetches: Fetches, (number, step): (u16, Step)) {
+    fn after_fetches(&mut self, system: &System, made: Made, reached: &mut impl FnMut(Made, &System)) {
         let mut after = *system;
-        for fetch in fetches.moves() {
+        for fetch in made.fetches.moves() {
             if let Some(rule) = after.perform(self.program, fetch) {
                 self.fired[rule as usize] = true;
             }
         }
-        if let Some(rule) = fire(self.program, &mut after, step) {
-            self.reach((from, number, fetches), rule, &mut after);
+        if let Some(rule) = fire(self.program, &mut after, made.step) {
+            self.fired[rule as usize] = true;
+            self.reduced.settle(&mut after, &mut |_| ());
+            reached(made, &after);
         }
     }
 
-    fn reach(&mut self, from: (u32, u16, Fetches), rule: Rule, after: &mut System) {
-        self.space.steps += 1;
-        self.fired[rule as usize] = true;
-        let to = self.state(after, from);
-        if let Some(edges) = &mut self.edges {
-            edges.push((from.0, to));
-        }
-    }
-
-    fn end(&self, system: &System) -> End {
-        let registers = system.registers[..self.program.registers()].to_vec();
-        let graph = if self.format.ghost { Graph::of(self.program, system) } else { Graph::default() };
-        End { registers, memory: self.reduced.memory(system), graph }
-    }
-
-    /// The shortest way to a state, with what is done at once.
-    fn path(&self, state: u32) -> Vec<Step> {
-        let threads = self.program.threads().len();
-        let (mut at, mut back) = (state, Vec::new());
-        while let Some((from, step)) = self.from.get(at as usize).filter(|f| f.0 != u32::MAX) {
-            let number = usize::from(*step);
-            let step = match number.checked_sub(threads) {
-                None => Step::Thread(number as u8),
-                Some(k) => Step::Environment(self.reduced.moves()[k]),
-            };
-            let known = self.fetched.binary_search_by_key(&at, |(state, _)| *state);
-            back.push((known.map_or(Fetches::default(), |k| self.fetched[k].1), step));
-            at = *from;
-        }
+    /// Steps with what is done at once between them.
+    fn whole(&self, way: &[Made]) -> Vec<Step> {
         let mut path = Vec::new();
         let mut system = self.reduced.start();
         self.reduced.settle(&mut system, &mut |step| path.push(step));
-        for (fetches, step) in back.into_iter().rev() {
-            for step in fetches.moves().map(Step::Environment).chain([step]) {
+        for made in way {
+            for step in made.fetches.moves().map(Step::Environment).chain([made.step]) {
                 let _ = fire(self.program, &mut system, step);
                 path.push(step);
             }
@@ -246,41 +174,46 @@ impl Run<'_> {
         path
     }
 
-    fn finish(mut self) -> Space {
-        self.space.states = self.starts.len() as u64;
-        self.space.fired = Rule::ALL.iter().copied().filter(|r| self.fired[*r as usize]).collect();
-        if self.space.limit.is_none() {
-            self.find_stuck();
-        }
-        self.space
-    }
-
     /// States from which none that is complete is reached: the rest of those from which one is.
-    fn find_stuck(&mut self) {
-        let Some(mut edges) = self.edges.take() else { return };
-        let mut good = vec![false; self.starts.len()];
-        edges.sort_unstable_by_key(|(_, to)| *to);
-        let mut left = std::mem::take(&mut self.complete);
-        left.iter().for_each(|s| good[*s as usize] = true);
-        while let Some(state) = left.pop() {
-            let first = edges.partition_point(|(_, to)| *to < state);
-            for (from, _) in edges[first..].iter().take_while(|(_, to)| *to == state) {
-                if !std::mem::replace(&mut good[*from as usize], true) {
-                    left.push(*from);
-                }
-            }
-        }
+    fn stuck(
+        &self,
+        search: &Search<Rows<'_>, Made, (), End>,
+        up: &mut dyn FnMut() -> Option<LimitKind>,
+    ) -> Result<(u64, Option<Found>), LimitKind> {
+        let good = reaching(search.kept.len(), &search.edges, &search.complete, up)?;
         let stuck: Vec<u32> = (0..).zip(&good).filter(|(_, good)| !**good).map(|(state, _)| state).collect();
         // Where nobody can go on it is seen best.
         let threads = 0..self.program.threads().len();
         let blocked = |state: &&u32| {
-            let system = self.unpack(**state);
+            let system = search.kept.state(**state);
             threads.clone().all(|t| { system }.execute(self.program, t).is_none())
         };
         let first = stuck.iter().find(blocked).or(stuck.first());
-        let found = first.map(|state| Found { path: self.path(*state), state: self.unpack(*state) });
-        self.space.stuck = (stuck.len() as u64, found);
+        let found = |state: u32| Found { path: self.whole(&search.way(state)), state: search.kept.state(state) };
+        Ok((stuck.len() as u64, first.map(|state| found(*state))))
     }
+}
+
+/// Goes through all states of a program.
+pub fn explore(program: &Program, options: &mut Options<'_>) -> Space {
+    let reduced = Reduced::new(program, options.grain, options.ghost);
+    let format = Format { ghost: options.ghost, grain: options.grain, below: reduced.below };
+    let mut run = Run { program, reduced, fired: vec![false; Rule::ALL.len()] };
+    let mut search = Search::new(Rows::new(program, format));
+    let mut limits = Limits { states: options.max_states, bytes: options.max_bytes, poll: &mut *options.poll };
+    let mut limit = search.explore(&mut run, options.stuck, &mut limits);
+    let progress = search.progress();
+    let mut stuck = (0, None);
+    if options.stuck && limit.is_none() {
+        match run.stuck(&search, &mut || (options.poll)(&progress)) {
+            Ok(found) => stuck = found,
+            Err(up) => limit = Some(up),
+        }
+    }
+    let ends = std::mem::take(&mut search.ends);
+    let ends = ends.into_iter().map(|(end, state)| (end, run.whole(&search.way(state)))).collect();
+    let fired = Rule::ALL.iter().copied().filter(|r| run.fired[*r as usize]).collect();
+    Space { ends, stuck, fired, states: progress.states, steps: progress.transitions, limit }
 }
 
 /// The steps of a path with the state after each, and before all the first state.

@@ -13,6 +13,7 @@
 use super::graph::{Edge, Graph, NONE};
 use super::left::Unit;
 use crate::base::{LaneMask, words};
+use crate::explore::strong::{Steps, parts};
 use crate::memory::OperationName;
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
@@ -256,115 +257,39 @@ impl Promised<'_> {
     }
 }
 
-/// States between two questions whether there is time left.
-const PATIENCE: u32 = 1 << 14;
+/// Steps of a kind.
+struct Kind<'a> {
+    graph: &'a Graph,
+    by: &'a dyn Fn(u32, &Edge) -> bool,
+}
 
-/// The parts of some states that are strongly connected by steps of a kind and have one in them, each in ascending order
-/// (R. Tarjan, 1972); and why they may not be all: what `up` says ends it.
+impl Steps for Kind<'_> {
+    fn states(&self) -> usize {
+        self.graph.states()
+    }
+
+    fn cursor(&self, state: u32) -> u32 {
+        self.graph.cursor(state)
+    }
+
+    fn next(&self, state: u32, cursor: &mut u32) -> Option<u32> {
+        while let Some(edge) = self.graph.next(cursor) {
+            if edge.to != NONE && (self.by)(state, edge) {
+                return Some(edge.to);
+            }
+        }
+        None
+    }
+}
+
+/// The parts of some states that are strongly connected by steps of a kind, as [`parts`].
 fn components(
     graph: &Graph,
     states: &[u32],
     by: &dyn Fn(u32, &Edge) -> bool,
     up: &dyn Fn() -> Option<LimitKind>,
 ) -> (Vec<Vec<u32>>, Option<LimitKind>) {
-    let mut tarjan = Tarjan::new(graph.states(), states);
-    let mut found = Vec::new();
-    for &root in states {
-        if tarjan.order[root as usize] != UNSEEN {
-            continue;
-        }
-        tarjan.enter(root, graph);
-        while let Some((state, cursor)) = tarjan.work.last_mut() {
-            let state = *state;
-            if let Some(edge) = graph.next(cursor) {
-                if edge.to != NONE && by(state, edge) {
-                    tarjan.step(state, edge.to, graph);
-                }
-                if tarjan.next.is_multiple_of(PATIENCE)
-                    && let Some(limit) = up()
-                {
-                    return (found, Some(limit));
-                }
-                continue;
-            }
-            let part = tarjan.leave(state);
-            let around = |s: u32| graph.from(s).any(|e| e.to == s && by(s, e));
-            match part[..] {
-                [] => {}
-                [one] if !around(one) => {}
-                _ => found.push(part),
-            }
-        }
-    }
-    (found, None)
-}
-
-/// No place in the order yet.
-const UNSEEN: u32 = u32::MAX;
-
-/// Where the search for strongly connected parts is.
-struct Tarjan {
-    member: FixedBitSet,
-    /// The place of each state in the order in which they are come to, and the first that is known to be reached from it.
-    order: Vec<u32>,
-    low: Vec<u32>,
-    open: FixedBitSet,
-    stack: Vec<u32>,
-    next: u32,
-    /// The states on the way, and which steps of each were not looked at.
-    work: Vec<(u32, u32)>,
-}
-
-impl Tarjan {
-    fn new(count: usize, states: &[u32]) -> Self {
-        let mut member = FixedBitSet::with_capacity(count);
-        member.extend(states.iter().map(|s| *s as usize));
-        let open = FixedBitSet::with_capacity(count);
-        let (order, low) = (vec![UNSEEN; count], vec![0; count]);
-        Self { member, order, low, open, stack: Vec::new(), next: 0, work: Vec::new() }
-    }
-
-    fn enter(&mut self, state: u32, graph: &Graph) {
-        (self.order[state as usize], self.low[state as usize]) = (self.next, self.next);
-        self.next += 1;
-        self.stack.push(state);
-        self.open.insert(state as usize);
-        self.work.push((state, graph.cursor(state)));
-    }
-
-    /// A step leads to a state.
-    fn step(&mut self, from: u32, to: u32, graph: &Graph) {
-        if !self.member.contains(to as usize) {
-            return;
-        }
-        if self.order[to as usize] == UNSEEN {
-            self.enter(to, graph);
-        } else if self.open.contains(to as usize) {
-            self.low[from as usize] = self.low[from as usize].min(self.order[to as usize]);
-        }
-    }
-
-    /// All steps of the last state were looked at. Gives the part that it is the first of, or nothing.
-    fn leave(&mut self, state: u32) -> Vec<u32> {
-        self.work.pop();
-        let low = self.low[state as usize];
-        if let Some((parent, _)) = self.work.last() {
-            self.low[*parent as usize] = self.low[*parent as usize].min(low);
-        }
-        let mut part = Vec::new();
-        if low != self.order[state as usize] {
-            return part;
-        }
-        while let Some(s) = self.stack.pop() {
-            self.open.remove(s as usize);
-            part.push(s);
-            if s == state {
-                break;
-            }
-        }
-        part.sort_unstable();
-        part
-    }
+    parts(&Kind { graph, by }, states, &mut || up())
 }
 
 #[cfg(test)]

@@ -17,5 +17,5 @@ mod width;
 pub use crate::memory::rsp::{Kind, Row, Scheme, Step, Width};
 pub use compile::{Compiled, Made, Refused, compile};
 pub use ended::Ended;
-pub use pre::{candidates, races};
+pub use pre::{candidates, races, races_until};
 pub use verify::{Verdict, Violation, verify};

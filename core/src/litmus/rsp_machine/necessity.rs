@@ -64,9 +64,8 @@ pub fn fault(shape: &Shape, scheme: &Scheme, waits: usize) -> Option<Fault> {
     if count > waits {
         return None;
     }
-    let poll = &mut |_| None;
-    let mut options = Options { grain: Grain::Every, ghost: false, stuck: true, max_states: None, poll };
-    Some(explore(&compiled.program, &mut options).stuck.0).filter(|states| *states != 0).map(Fault::Stuck)
+    let options = &mut Options { stuck: true, ..Options::new(Grain::Every) };
+    Some(explore(&compiled.program, options).stuck.0).filter(|states| *states != 0).map(Fault::Stuck)
 }
 
 /// The rows of a table: each instruction of a scheme but the accesses themselves, in the rows that `of` picks.

@@ -146,8 +146,17 @@ fn orders(program: &Program, left: &[Event], graph: &mut Graph, found: &mut dyn 
 /// Whether a program is racy: an execution is consistent and has a data race. `atomic` says which locations are atomic.
 #[must_use]
 pub fn races(compiled: &Compiled, atomic: &[bool], inclusion: Inclusion) -> bool {
-    candidates(compiled, &mut |graph, _| {
+    races_until(compiled, atomic, inclusion, &|| false).unwrap_or(false)
+}
+
+/// The same, asked until `up` says to stop; nothing if that was before it is known.
+pub fn races_until(compiled: &Compiled, atomic: &[bool], inclusion: Inclusion, up: &dyn Fn() -> bool) -> Option<bool> {
+    let mut stopped = false;
+    let found = candidates(compiled, &mut |graph, _| {
         let judgement = judge(compiled, atomic, graph, inclusion);
-        judgement.violated.is_none() && judgement.race.is_some()
-    })
+        let races = judgement.violated.is_none() && judgement.race.is_some();
+        stopped = !races && up();
+        races || stopped
+    });
+    (!stopped).then_some(found)
 }

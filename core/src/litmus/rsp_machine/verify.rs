@@ -36,9 +36,8 @@ pub fn verify(compiled: &Compiled, atomic: &[bool], most: Option<u64>) -> Verdic
     if races(compiled, atomic, Inclusion::Section3) {
         return Verdict::Racy;
     }
-    let poll = &mut |_| None;
-    let mut options = Options { grain: Grain::Needed, ghost: true, stuck: false, max_states: most, poll };
-    let space = explore(&compiled.program, &mut options);
+    let options = &mut Options { ghost: true, max_states: most, ..Options::new(Grain::Needed) };
+    let space = explore(&compiled.program, options);
     if let Some(limit) = space.limit {
         return Verdict::Limit(limit);
     }
