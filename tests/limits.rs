@@ -123,6 +123,8 @@ fn time_and_steps_end_every_command() {
         "replay --seed 0 count.ptx --block 32 --timeout 1s",
         "run count.ptx --block 32 --memory fermi --timeout 1s",
         "run count.ptx --block 32 --memory rsp --timeout 1s",
+        "prove tests/limits/promotion.litmus --machine rsp --reduction none --for 1s",
+        "prove tests/limits/mutexes.litmus --machine lsc-mutex --reduction none --for 1s",
     ] {
         let ran = run(folder.path(), words);
         assert!(ran.code == Some(3) && ran.said.contains("limit reached: "), "{words}: {}", ran.said);
@@ -149,6 +151,8 @@ fn memory_ends_every_command() {
         "run deep.ptx --block 1024 --grid 64 --seed 1 --max-memory 256M --timeout 20s",
         &format!("prove store.ptx {P} --grid 100000 --block 1024 --search-memory 40M --for 20s"),
         "prove empty.ptx --grid 2147483647 --search-memory 256M --for 20s",
+        "prove tests/limits/promotion.litmus --machine rsp --reduction none --search-memory 64M --for 20s",
+        "prove tests/limits/mutexes.litmus --machine lsc-mutex --reduction none --search-memory 64M --for 20s",
     ] {
         let ran = run(folder.path(), words);
         assert!(ran.code == Some(3) && ran.said.contains("limit reached: "), "{words}: {}", ran.said);
@@ -208,10 +212,13 @@ fn nothing_is_no_limit() {
 
 /// Presses Ctrl-C half a second after a command has begun.
 fn interrupted(folder: &Path, words: &str) -> Ran {
-    let words: Vec<String> = words
-        .split_whitespace()
-        .map(|w| if w.starts_with("ptx-examples/") { example(w) } else { w.to_owned() })
-        .collect();
+    let words: Vec<String> =
+        words
+            .split_whitespace()
+            .map(|w| {
+                if w.starts_with("ptx-examples/") || w.starts_with("tests/limits/") { example(w) } else { w.to_owned() }
+            })
+            .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     measured(folder, WARPSTEP, &words, Some(Duration::from_millis(1500)))
 }
@@ -232,6 +239,8 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         ("prove ptx-examples/bitonic --lanes split".to_owned(), "interrupted"),
         ("prove iriw.litmus --memory fermi".to_owned(), "interrupted"),
         ("litmus iriw.litmus --compare --memory invalidate --max-states 999999999".to_owned(), "interrupted"),
+        ("prove tests/limits/promotion.litmus --machine rsp --reduction none".to_owned(), "interrupted"),
+        ("prove tests/limits/mutexes.litmus --machine lsc-mutex --reduction none".to_owned(), "interrupted"),
         // Thousands of warps that could have stepped in each of thousands of states.
         ("prove empty.ptx --grid 2147483647".to_owned(), "interrupted"),
         ("compare count.ptx --block 32".to_owned(), "interrupted"),

@@ -144,7 +144,8 @@ impl<K: Kept, S: Copy, L: Copy, E: Eq + Hash> Search<K, S, L, E> {
 
     /// How far the search is.
     pub fn progress(&self) -> Progress {
-        let lists = self.from.capacity() * size_of::<(u32, S)>() + self.edges.capacity() * size_of::<(u32, u32, L)>();
+        // Lists grow in place: what they have room for and do not use is not there yet.
+        let lists = size_of_val(&self.from[..]) + size_of_val(&self.edges[..]);
         let bytes = (self.kept.bytes() + self.kept.table().bytes() + lists) as u64;
         Progress { states: self.kept.len() as u64, transitions: self.steps, bytes, ..Progress::default() }
     }

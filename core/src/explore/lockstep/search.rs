@@ -97,7 +97,7 @@ impl Kept for Whole {
     }
 
     fn bytes(&self) -> usize {
-        self.states.capacity() * size_of::<System>()
+        size_of_val(&self.states[..])
     }
 
     fn clear(&mut self) {

@@ -59,7 +59,7 @@ impl Kept for Rows<'_> {
     }
 
     fn bytes(&self) -> usize {
-        self.rows.capacity() + self.starts.capacity() * size_of::<usize>()
+        self.rows.len() + size_of_val(&self.starts[..])
     }
 
     fn clear(&mut self) {
