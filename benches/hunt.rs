@@ -5,6 +5,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+#[path = "shared/clock.rs"]
+mod clock;
+
+use clock::cpu;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -50,13 +54,6 @@ fn target(control: ControlModel) -> Target {
     spec.launches.push(KernelLaunch { entry: None, grid: [1; 3], block: [64, 1, 1], shared: 0, args, at: None });
     let config = Config { control: Some(control), eager: true, liveness: true, ..Config::default() };
     Target::new(spec, env, sources, config).expect("the launch is right")
-}
-
-/// The CPU time of this thread in seconds, where the system tells; else the wall clock since `start`.
-fn cpu(start: Instant) -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = stat.and_then(|s| s.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()));
-    nanos.map_or_else(|| start.elapsed().as_secs_f64(), |n| n as f64 / 1e9)
 }
 
 fn main() {

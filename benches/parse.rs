@@ -5,6 +5,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+#[path = "shared/clock.rs"]
+mod clock;
+
+use clock::cpu;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -56,13 +60,6 @@ fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<usize>().ok().map(|kb| kb * 1024)
-}
-
-/// The CPU time of this thread in seconds, where the system tells; else the wall clock since `start`.
-fn cpu(start: Instant) -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/schedstat").ok();
-    let nanos = stat.and_then(|s| s.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()));
-    nanos.map_or_else(|| start.elapsed().as_secs_f64(), |n| n as f64 / 1e9)
 }
 
 fn measure(name: &str, text: &str) {

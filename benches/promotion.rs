@@ -6,6 +6,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+#[path = "shared/clock.rs"]
+mod clock;
+
+use clock::cpu;
 use std::time::Instant;
 use warpstep::base::FileId;
 use warpstep::explore::promotion::{Grain, Options, Space, explore};
@@ -39,13 +43,6 @@ const DEVICES: &str = "RSP devices
 
 /// States of a round at most.
 const STATES: u64 = 1_000_000;
-
-/// The CPU time of this thread in seconds, where the system tells; else the wall clock since `start`.
-fn cpu(start: Instant) -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = stat.and_then(|s| s.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()));
-    nanos.map_or_else(|| start.elapsed().as_secs_f64(), |n| n as f64 / 1e9)
-}
 
 fn main() {
     let start = Instant::now();

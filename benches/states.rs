@@ -5,6 +5,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
+#[path = "shared/clock.rs"]
+mod clock;
+
+use clock::cpu;
 use std::sync::Arc;
 use std::time::Instant;
 use warpstep::base::SourceMap;
@@ -42,13 +46,6 @@ NEXT:
 ";
 /// States of a round; a tenth of them with caches.
 const STATES: u64 = 1_000_000;
-
-/// The CPU time of this thread in seconds, where the system tells; else the wall clock since `start`.
-fn cpu(start: Instant) -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = stat.and_then(|s| s.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()));
-    nanos.map_or_else(|| start.elapsed().as_secs_f64(), |n| n as f64 / 1e9)
-}
 
 fn main() {
     let start = Instant::now();
