@@ -1,4 +1,4 @@
-//! Every state of the mutex mechanism ([`crate::memory::lockstep`]), once: the loop is [`breadth`](super::breadth)'s, with states of
+//! Every state of the mutex mechanism ([`crate::memory::lockstep`]), once: the loop is `explore::breadth`'s, with states of
 //! a fixed size.
 //!
 //! [`Grain::Every`] leaves nothing out. [`Grain::Needed`] leaves out what changes no outcome (D-lsc-reduced), and has no circles, so that

@@ -1,6 +1,6 @@
 //! Every state of a machine with remote-scope promotion ([`crate::memory::rsp`]), once.
 //!
-//! The loop is [`breadth`](super::breadth)'s.
+//! The loop is `explore::breadth`'s.
 //!
 //! [`Grain::Every`] leaves nothing out. [`Grain::Needed`] leaves out what changes neither the outcomes nor the execution graphs of
 //! complete executions (D-rsp-reduced); what can be left waiting for ever is looked for with the former.
