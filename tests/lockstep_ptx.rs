@@ -326,6 +326,43 @@ fn a_mutex_that_another_warp_has_is_refused() {
     assert_eq!((counters.mutex_requests, counters.mutex_refusals, counters.mutex_releases), (2, 0, 2));
 }
 
+/// A warp that stores for ever can be left so far behind by its stores, not farther: there are as many states as that.
+#[test]
+fn a_warp_waits_when_too_many_of_its_stores_are_pending() {
+    let case = Case::new("L: st.global.u32 [%m], 1;\nbra L;", 1, 32, &[]);
+    let (context, _, launch) = case.context(case.config(mutexes()));
+    for grain in [Grain::Instruction, Grain::Visible] {
+        let mut walk = context.walk(std::slice::from_ref(&launch), grain).unwrap();
+        let mut poll = |_: &_| None;
+        let mut options = Options { max_states: Some(2_000), ..Options::states(true, &mut poll) };
+        let space = explore(&mut *walk, &mut options, &mut |_: &dyn State| ());
+        assert_eq!((space.limit, space.found.len(), space.outcomes.len()), (None, 0, 0), "{grain:?}");
+        assert!(space.progress.states > 64, "{grain:?}: {}", space.progress.states);
+    }
+}
+
+/// The nine kernels are refused nothing by the default schedule, which lets a store retire before the next warp has its turn; by seed
+/// a warp meets mutexes that others have, asks again, and has the right results.
+#[test]
+fn another_schedule_refuses_what_the_default_one_does_not() {
+    let (env, _) = program().unwrap();
+    const SHIFT: u32 = 14;
+    let counted = |seed: Option<u64>| {
+        let config = Config { memory: mutexes(), seed, eager: seed.is_some(), ..Config::default() };
+        let mut case = Kernel::new("hist", SHIFT, &env, config).unwrap().unwrap();
+        let mut observers = Observers::none().with(Costs::default());
+        case.run(&mut observers).unwrap();
+        assert!(case.correct(), "{seed:?}");
+        let counters = *observers.get::<Costs>().unwrap().counters();
+        assert_eq!(counters.mutex_requests - counters.mutex_refusals, counters.mutex_releases, "{seed:?}");
+        counters
+    };
+    assert_eq!(counted(None).mutex_refusals, 0);
+    let by_seed = counted(Some(1));
+    println!("hist by seed 1: {} requests, {} refused", by_seed.mutex_requests, by_seed.mutex_refusals);
+    assert!(by_seed.mutex_refusals > 0);
+}
+
 /// A warp reads 81 lines of one set of its cache, of which 64 stay.
 #[test]
 fn seventeen_evictions_carry_one_hash() {
