@@ -1,10 +1,9 @@
 //! Split and whole lanes: what flat memory can show under each, found by searches that agree, and by seeds.
 
-use crate::reference::Reference;
+use crate::ends::{Ends, ends};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::explore::space::{Options, explore};
 use warpstep::launch::build;
 use warpstep::machine::walk::{Grain, State};
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
@@ -12,9 +11,6 @@ use warpstep::program::env::ProgEnv;
 
 /// Words of the memory whose address is the kernel's parameter.
 const WORDS: u64 = 8;
-
-/// The words that runs of a kernel `k` end with.
-type Ends = BTreeSet<Vec<u32>>;
 
 struct Case {
     env: Arc<ProgEnv>,
@@ -43,29 +39,13 @@ impl Case {
         (context, address, launch)
     }
 
-    /// All ends: ours with each step an instruction or as far as nobody notices, the reference's by every state, and by every
-    /// schedule where they are not too many.
+    /// All ends, those of some seeds among them.
     fn ends(&self) -> Ends {
         let (context, address, launch) = self.context(self.config.clone());
-        let warps = self.config.control == Some(ControlModel::Crs);
         let walk = |grain: Grain| context.walk(std::slice::from_ref(&launch), grain).unwrap();
+        let warps = self.config.control == Some(ControlModel::Crs);
         let mut end = |state: &dyn State| words(state.bytes(address, 4 * WORDS).unwrap());
-        let mut reference = |how: Reference, grain: Grain| {
-            let (found, _) = how.search(&mut *walk(grain), &mut end)?;
-            assert_eq!(found.defects.len(), 0);
-            Some(found.outcomes)
-        };
-        let all = reference(Reference::states(warps, 1_000_000), Grain::Instruction).unwrap();
-        let schedules = reference(Reference::schedules(warps, 20_000), Grain::Visible);
-        assert_eq!(schedules.as_ref().unwrap_or(&all), &all);
-        for grain in [Grain::Instruction, Grain::Visible] {
-            let mut poll = |_: &_| None;
-            let bound = Some(200_000);
-            let mut options = Options { audit: true, max_states: bound, ..Options::states(warps, &mut poll) };
-            let space = explore(&mut *walk(grain), &mut options, &mut end);
-            assert_eq!((space.limit, space.found.len(), space.progress.collisions), (None, 0, 0));
-            assert_eq!(space.outcomes.into_keys().collect::<Ends>(), all, "{grain:?}");
-        }
+        let all = ends(&walk, warps, &mut end);
         for seed in 0..100 {
             let (mut context, address, launch) = self.context(Config { seed: Some(seed), ..self.config.clone() });
             context.launch(&launch, &mut |_| ()).unwrap();
