@@ -131,3 +131,18 @@ fn threads_on_their_own_have_whole_lanes() {
     let [split, whole] = both(body, 2, 2, ControlModel::Its, &[2, 3]);
     assert_eq!((split, whole), (set([[1, 1]]), set([[1, 1]])));
 }
+
+/// Bytes of shared memory that two lanes store to keep either value, also where the address wraps in 32 bits.
+#[test]
+fn an_address_that_wraps_is_where_it_leads() {
+    let config =
+        Config { memory: MemoryModel::Lsc, warp_size: 2, control: Some(ControlModel::Crs), ..Config::default() };
+    let ends = [("0", ""), ("8", "+8")].map(|(less, more)| {
+        let body = format!(
+            ".shared .align 8 .b8 s[8];\nmov.u32 %a, s;\nsub.u32 %a, %a, {less};\nmad.lo.u32 %c, %t, 257, 257;\n\
+             st.shared.b16 [%a{more}], %c;\nsetp.ne.u32 %q, %t, 0;\n@%q exit;\nld.shared.u16 %b, [s];\nst.global.u32 [%m], %b;"
+        );
+        Case::new(&body, 2, config.clone()).ends().iter().map(|end| end[0]).collect::<Vec<u32>>()
+    });
+    assert_eq!(ends, [[0x0101, 0x0102, 0x0201, 0x0202]; 2]);
+}
