@@ -233,7 +233,10 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         (format!("hunt wait.ptx --block 128 {P} --memory fermi"), "interrupted"),
         ("hunt count.ptx --block 32 --lanes split".to_owned(), "interrupted"),
         (format!("run wait.ptx --block 128 {P} --memory rsp"), "where the warps were (128 threads):"),
+        (format!("run wait.ptx --block 128 {P} --memory lsc-mutex"), "where the warps were (128 threads):"),
         ("prove ptx-examples/reduction --memory rsp".to_owned(), "interrupted"),
+        ("prove ptx-examples/reduction --memory lsc --control thread".to_owned(), "interrupted"),
+        ("prove ptx-examples/reduction --memory lsc-mutex".to_owned(), "interrupted"),
         ("prove count.ptx --block 32".to_owned(), "interrupted"),
         ("prove ptx-examples/reduction --memory fermi --control crs".to_owned(), "interrupted"),
         ("prove ptx-examples/bitonic --lanes split".to_owned(), "interrupted"),
@@ -276,7 +279,7 @@ fn an_interruption_ends_a_command_with_what_it_has() {
 fn a_run_that_is_ended_tells_where_its_warps_are_and_what_explains_it() {
     let folder = folder();
     for control in ["its", "crs", "thread"] {
-        for memory in ["flat", "fermi", "rsp"] {
+        for memory in ["flat", "fermi", "rsp", "lsc", "lsc-mutex"] {
             let words = format!("run wait.ptx --block 128 {P} --max-steps 4000 --control {control} --memory {memory}");
             let ran = run(folder.path(), &words);
             assert_eq!(ran.code, Some(3), "{words}: {}", ran.said);
@@ -341,6 +344,18 @@ const LITMUS: &str = "PTX IRIW\n{ x=0; y=0; }\n\
     st.weak y, 2 | st.weak x, 2 | ld.weak r1, y | ld.weak r1, x ;\n\
     exists (P2:r0 == 1 /\\ P2:r1 == 0 /\\ P3:r0 == 1 /\\ P3:r1 == 0)\n";
 
+/// The last three are variants of those before, gone through with `LIMITS_FULL=1`.
+const MEMORIES: [&str; 8] = [
+    "--memory flat",
+    "--lanes split",
+    "--memory fermi",
+    "--memory rsp",
+    "--memory lsc-mutex",
+    "--memory lsc",
+    "--memory slsc",
+    "--memory rsp --scheme original",
+];
+
 /// Every command on a target with a memory, within so much time and memory.
 fn commands(target: &str, memory: &str, seconds: u64, megabytes: u64) -> Vec<String> {
     let both = format!("{memory} --max-memory {megabytes}M");
@@ -359,7 +374,7 @@ fn every_command_keeps_its_limits_on_every_memory() {
     std::fs::write(folder.path().join("iriw.litmus"), LITMUS).unwrap();
     let full = std::env::var_os("LIMITS_FULL").is_some();
     let (seconds, megabytes) = if full { (5, 300) } else { (1, 150) };
-    let memories = ["--memory flat", "--lanes split", "--memory fermi", "--memory rsp"];
+    let memories = if full { &MEMORIES[..] } else { &MEMORIES[..5] };
     let mut all = Vec::new();
     let targets: &[&str] = if full {
         &["ptx-examples/reduction", "ptx-examples/spinlock", "ptx-examples/bitonic"]
@@ -372,13 +387,13 @@ fn every_command_keeps_its_limits_on_every_memory() {
         }
         all.push(format!("compare {target} --search-memory {megabytes}M --for {seconds}s"));
     }
-    all.extend(memories.map(|m| format!("prove iriw.litmus {m} --search-memory {megabytes}M --for {seconds}s")));
+    all.extend(memories.iter().map(|m| format!("prove iriw.litmus {m} --search-memory {megabytes}M --for {seconds}s")));
     let compare = "litmus iriw.litmus --compare --max-states 999999999 --memory invalidate";
     all.push(format!("{compare} --search-memory {megabytes}M --timeout {seconds}s"));
     // The race check keeps what each of them knows; with full warps, too.
     let meet =
         format!("meet.ptx --block 64 --grid 4 --buffer p:u32:2 --arg buffer:p --check races --max-memory {megabytes}M");
-    for (memory, control) in memories.into_iter().flat_map(|m| ["its", "thread"].map(|c| (m, c))) {
+    for (memory, control) in memories.iter().flat_map(|m| ["its", "thread"].map(|c| (m, c))) {
         all.push(format!("run {meet} {memory} --control {control} --timeout {seconds}s"));
         all.push(format!("hunt {meet} {memory} --control {control} --for {seconds}s"));
     }

@@ -62,6 +62,10 @@ fn limits_end_with_3_and_what_was_shown_counts() {
 fn what_cannot_be_run_or_does_not_fit_is_said() {
     TOOL.says(&["../litmus/vulkan/MP-released.litmus"], 4, &["unsupported: the engines run PTX"]);
     TOOL.says(&["../litmus/MP-weak.litmus", "--model", "vulkan"], 2, &["the model is for Vulkan and the test for PTX"]);
+    // A machine that runs a test which no model is asked about agrees with nothing.
+    let wavefronts = "../litmus/lockstep/figure-7.litmus";
+    TOOL.says(&[wavefronts], 2, &["the model is not for wavefronts: sc, lsc and slsc are"]);
+    TOOL.says(&[wavefronts, "--model", "sc", "--memory", "flat"], 0, &["thread × flat: sc allows its "]);
     TOOL.says(&["none.litmus"], 2, &["cannot read `none.litmus`"]);
     TOOL.says(&["../litmus/MP-weak.litmus", "--memory", "cache"], 2, &["possible values: flat, split, fermi"]);
     TOOL.says(&["../litmus/MP-weak.litmus", "--property", "drf"], 2, &["cannot be used with"]);

@@ -37,7 +37,8 @@ use std::path::Path;
 #[derive(Args)]
 #[command(next_help_heading = "Comparing with the machine")]
 pub(super) struct CompareFlags {
-    /// Compare what the machine shows, in all its states, with what models allow: ptx-v6.0 and ptx-v7.5, or those of --model.
+    /// Compare what the machine shows, in all its states, with what models allow: ptx-v6.0 and ptx-v7.5, or those of
+    /// --model, which tests of wavefronts need.
     #[arg(long, conflicts_with_all = ["property", "progress", "all", "why", "dot", "expected"])]
     pub compare: bool,
 
@@ -222,7 +223,7 @@ impl With<'_> {
         compared.data.test.clone_from(&litmus.name);
         let models: Vec<&Loaded> =
             self.models.iter().filter(|loaded| loaded.arch.is_none_or(|arch| arch == litmus.arch)).collect();
-        if models.is_empty() && litmus.arch == Arch::Ptx {
+        if models.is_empty() && matches!(litmus.arch, Arch::Ptx | Arch::Lockstep) {
             let text = self.models.iter().map(|loaded| &*loaded.name).collect::<Vec<_>>().join(", ");
             let why = unfit(self.models.first().and_then(|loaded| loaded.arch), litmus.arch);
             let kind = ProblemKind::UnfitFlag { flag: "--model", text, why };

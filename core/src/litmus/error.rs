@@ -284,7 +284,7 @@ complaints! {
         /// The test is for OpenCL.
         OpenCl =>
             "unsupported" ("the engines run PTX, and this test is for OpenCL") ("a thread of OpenCL")
-            ("`warpstep litmus` decides what the axioms allow it to do");
+            ("`warpstep prove --machine rsp` goes through what the hardware does, `warpstep litmus` decides what the axioms allow");
         /// An access of wavefronts that is not aligned to its size.
         Alignment { offset: u32, bytes: u32 } =>
             "unsupported" ("{} at byte {offset} are not aligned, as accesses of PTX are", counted(u64::from(*bytes), "byte"))
