@@ -1,6 +1,8 @@
 //! PTX kernels on the hardware of remote-scope promotion (`--memory rsp`): small programs end as they do on the abstract machine, the
 //! published bugs are found, and fences and other instructions do what spec-notes/rsp-ptx.md says. `RSP_FULL=1` leaves no program out.
 
+mod races;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
