@@ -125,7 +125,7 @@ fn marks_of_kernels_count_where_memory_knows_them() {
                 @%q bra OTHER;\nld.global.u32 %r, [%m];\nexit;\n}\n";
     std::fs::write(&ptx, kernel).unwrap();
     let launch = ["--grid", "2", "--block", "1", "--buffer", "m:u32:128", "--arg", "buffer:m", "--check", "races"];
-    for command in [&["run"][..], &["hunt", "--seeds", "3", "--no-save"], &["prove", "--no-save"]] {
+    for command in [&["run"][..], &["hunt", "--seeds", "3"], &["prove"]] {
         for (memory, code) in [("rsp", 0), ("flat", 1)] {
             let mut warpstep = Command::new(env!("CARGO_BIN_EXE_warpstep"));
             warpstep.args(command).arg(&ptx).args(launch).args(["--memory", memory]);
