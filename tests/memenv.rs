@@ -127,6 +127,36 @@ fn split_memory_tells_what_is_pending() {
     says(&shown, &["memory after step 1: ", "pair.ptx:12: st, 4 bytes at `data` = 0x7"]);
 }
 
+/// What is in fifos, and who has which lock: of increments under both schemes, of the lock file under the original one.
+#[test]
+fn remote_accesses_tell_fifos_and_locks() {
+    let shown = |scheme: &str, more: &[&str]| {
+        let output = warpstep(
+            &[&["run", "remote.toml", "--memory", "rsp", "--scheme", scheme, "--show", "memory"], more].concat(),
+        );
+        // The lock file's lock stops the flush that its holder waits for.
+        assert_eq!(output.status.code(), Some(i32::from(scheme == "original")), "{}", text(&output));
+        output
+    };
+    let both = [
+        "the L1 of block 0",
+        "fifo of block 0: bytes 0-3 of the line at `data`",
+        "flush marker of lane 0 of block 1, warp 0",
+        "lock of read-modify-writes of block 0: lane 0 of block 1, warp 0",
+        "lock of read-modify-writes of block 1: lane 0 of block 1, warp 0",
+    ];
+    says(&shown("original", &[]), &[&both[..], &["lock of the line at `data`: lane 0 of block 1, warp 0"]].concat());
+    let proposed = shown("proposed", &[]);
+    says(&proposed, &both);
+    assert!(!text(&proposed).contains("lock of the line"));
+    let report = json(&shown("proposed", &["--format", "json"]));
+    let steps = report["memory"].as_array().unwrap();
+    let some = |what: &str| steps.iter().filter(|step| step.get(what).is_some()).count();
+    // What is written and waited for leaves again, and locks are freed.
+    assert!((1..steps.len()).contains(&some("fifos")) && (1..steps.len()).contains(&some("locks")), "{report:#}");
+    assert!(steps.last().unwrap().get("locks").is_none(), "{report:#}");
+}
+
 #[test]
 fn what_cannot_be_shown_is_refused() {
     let flat = warpstep(&["run", "pair.toml", "--show", "memory"]);

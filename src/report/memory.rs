@@ -4,8 +4,8 @@
 use super::launches::Launches;
 use super::words::{counted, lanes, listed, place_in, word};
 use crate::verdict::{
-    CacheView, Event, Inside, LaneBytes, LineView, MemoryStep, MemoryView, OperationView, Region, Rule, StepEnd,
-    WhichCache, Who,
+    CacheView, Event, Inside, LaneBytes, LineView, LockView, MarkView, MemoryStep, MemoryView, OperationView, Region,
+    Rule, StepEnd, WhichCache, Who,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -107,6 +107,24 @@ impl Launches {
         }
     }
 
+    fn fifo(&self, block: u64, marks: &[MarkView]) -> Fifo {
+        let mark = |mark: &MarkView| match mark {
+            MarkView::Written(base, bytes) => {
+                format!("bytes {} of the line at {}", ranges(*bytes), self.line(Region::Global, *base))
+            }
+            MarkView::Flush(who, lane) => format!("flush marker of lane {lane} of {}", warp_of(*who)),
+        };
+        Fifo { block, marks: marks.iter().map(mark).collect() }
+    }
+
+    fn lock(&self, (lock, who, lane): &(LockView, Who, u32)) -> HeldLock {
+        let lock = match lock {
+            LockView::Updates(block) => format!("read-modify-writes of block {block}"),
+            LockView::Unit(base) => format!("the line at {}", self.line(Region::Global, *base)),
+        };
+        HeldLock { lock, by: format!("lane {lane} of {}", warp_of(*who)) }
+    }
+
     /// The environment for programs, after a step.
     fn data(&self, view: &MemoryView, step: u64, text: String) -> Environment {
         let line = |l: &LineView| Line {
@@ -132,6 +150,8 @@ impl Launches {
             caches: view.caches.iter().map(cache).collect(),
             locked: view.locked.iter().map(locked).collect(),
             mutexes: view.mutexes.iter().map(owned).collect(),
+            fifos: view.fifos.iter().map(|(block, marks)| self.fifo(*block, marks)).collect(),
+            locks: view.locks.iter().map(|lock| self.lock(lock)).collect(),
             step,
             text,
         }
@@ -150,6 +170,12 @@ pub struct Environment {
     /// The mutexes that warps have. Only with `--memory lsc-mutex`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mutexes: Vec<Owned>,
+    /// The synchronisation fifos that are not empty. Only with `--memory rsp`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fifos: Vec<Fifo>,
+    /// The locks of remote accesses that somebody has. Only with `--memory rsp`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locks: Vec<HeldLock>,
     /// The step of memory after which it is like this, from 1.
     #[schemars(range(min = 1))]
     step: u64,
@@ -180,6 +206,12 @@ impl Environment {
         for Owned { warp, entry } in &self.mutexes {
             out += &format!("  mutex {entry}: {warp}\n");
         }
+        for Fifo { block, marks } in &self.fifos {
+            out += &format!("  fifo of block {block}: {}\n", marks.join("; "));
+        }
+        for HeldLock { lock, by } in &self.locks {
+            out += &format!("  lock of {lock}: {by}\n");
+        }
         if out.is_empty() { "  nothing is in flight, cached or locked\n".to_owned() } else { out }
     }
 }
@@ -191,6 +223,23 @@ struct Owned {
     warp: String,
     /// The entry of the pool.
     entry: u32,
+}
+
+/// The synchronisation fifo of a block's cache.
+#[derive(Clone, Serialize, JsonSchema)]
+struct Fifo {
+    block: u64,
+    /// What is in it, in words; what leaves first comes first.
+    marks: Vec<String>,
+}
+
+/// A lock of remote accesses.
+#[derive(Clone, Serialize, JsonSchema)]
+struct HeldLock {
+    /// Of what.
+    lock: String,
+    /// The thread that has it.
+    by: String,
 }
 
 /// An operation in flight.

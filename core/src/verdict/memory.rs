@@ -161,6 +161,28 @@ pub struct MemoryView {
     pub locked: Vec<(u32, u64)>,
     /// The mutexes that warps have, as entries of the pool.
     pub mutexes: Vec<(Who, u32)>,
+    /// The synchronisation fifos of blocks' caches that are not empty, what leaves first before the rest.
+    pub fifos: Vec<(u64, Vec<MarkView>)>,
+    /// Locks of remote accesses, and the warp and lane that has each.
+    pub locks: Vec<(LockView, Who, u32)>,
+}
+
+/// What is in a synchronisation fifo.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MarkView {
+    /// Bytes that were written: the address of their unit, and a mask.
+    Written(u64, u128),
+    /// A flush that a lane of a warp waits for.
+    Flush(Who, u32),
+}
+
+/// A lock of remote accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockView {
+    /// Of read-modify-writes of a block.
+    Updates(u64),
+    /// Of the unit at an address, in the lock file.
+    Unit(u64),
 }
 
 /// How a micro step ended.

@@ -30,7 +30,8 @@ pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
 pub use kind::{Class, Description, Kind};
 pub use memory::{
-    CacheView, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Region, StepEnd, WhichCache,
+    CacheView, LaneBytes, LineView, LockView, Look, MarkView, MemoryStep, MemoryView, OperationView, Region, StepEnd,
+    WhichCache,
 };
 pub use object::{AllocKind, Inside, Named, Space, Unwritten};
 pub use performed::{AccessId, Arrived, Performed, ReadsFrom};

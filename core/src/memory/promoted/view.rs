@@ -1,14 +1,15 @@
 //! The environment as data for people: what is in flight, and what caches hold.
 
 use super::Promoted;
-use super::caches::{At, Entry, Group, UNIT, Unit, bits};
+use super::caches::{At, Entry, Group, Thread, UNIT, Unit};
 use super::pending::{Does, Instruction, Lane, mask};
 use crate::base::LaneMask;
 use crate::memory::Cx;
 use crate::memory::fermi::program::OpKind;
+use crate::memory::rsp::Mark;
 use crate::verdict::{
-    CacheView, Event, LaneBytes, LineView, Look, MemoryStep, MemoryView, OperationView, Performed, Region, Rule, Sink,
-    StepEnd, Stop, WhichCache, Who,
+    CacheView, Event, LaneBytes, LineView, LockView, Look, MarkView, MemoryStep, MemoryView, OperationView, Performed,
+    Region, Rule, Sink, StepEnd, Stop, WhichCache, Who,
 };
 
 /// What lanes of an instruction do.
@@ -68,7 +69,28 @@ impl Promoted {
             let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
             CacheView { cache: WhichCache::Block(group.block), shape: [1, count(lines.len()), count(UNIT)], lines }
         };
-        MemoryView { operations, caches: caches.map(cache).collect(), locked: Vec::new(), ..MemoryView::default() }
+        MemoryView {
+            operations,
+            caches: caches.map(cache).collect(),
+            fifos: self.fifos(),
+            locks: self.locks(),
+            ..MemoryView::default()
+        }
+    }
+
+    fn fifos(&self) -> Vec<(u64, Vec<MarkView>)> {
+        let mark = |mark: &Mark<At, Thread>| match mark {
+            Mark::Location(at) => MarkView::Written(self.address(at.unit), at.mask.into()),
+            Mark::Flush(thread) => MarkView::Flush(thread.who, thread.lane.into()),
+        };
+        let waiting = self.caches.l1.iter().filter(|(_, l1)| !l1.fifo.is_empty());
+        waiting.map(|(group, l1)| (group.block, l1.fifo.iter().map(mark).collect())).collect()
+    }
+
+    fn locks(&self) -> Vec<(LockView, Who, u32)> {
+        let updates = self.caches.l1.iter().filter_map(|(group, l1)| Some((LockView::Updates(group.block), l1.rmw?)));
+        let units = self.caches.locks.iter().map(|(unit, thread)| (LockView::Unit(self.address(*unit)), *thread));
+        updates.chain(units).map(|(lock, thread)| (lock, thread.who, thread.lane.into())).collect()
     }
 
     /// Tells which writes came to device memory, in their order.
@@ -99,7 +121,7 @@ impl Promoted {
         cx: &mut Cx<'_, S>,
     ) -> Result<(), Stop> {
         let line = Some((Region::Global, self.address(at.unit)));
-        let written = bits(at.mask).fold(0, |m: u128, k| m | 1 << k);
+        let written: u128 = at.mask.into();
         let cache = WhichCache::Block(group.block);
         let look = || MemoryStep::Silent { rule, cache, line, written };
         cx.sink.event(Who::default(), Event::MemoryStep(Look::new(&look)))

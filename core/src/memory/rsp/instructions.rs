@@ -79,6 +79,15 @@ pub(in crate::memory) fn update_l1<H: Hardware>(
     Some(Rule::RspIncL1)
 }
 
+/// What an update that is not made in the L1 cache asks for: locks are free, or its thread's own, and no cache that it goes past
+/// has the location dirty.
+#[inline]
+fn passes<H: Hardware>(h: &H, thread: H::Thread, at: H::Location, past: &[Cache<H::Group, H::Device>]) -> bool {
+    let group = h.group_of(thread);
+    let clean = on(Mutant::RspDirtyPassed) || past.iter().all(|cache| h.not_dirty(*cache, at));
+    ready(h.rmw(group), thread) && clean && ready(h.locked(h.device_of(group), at), thread)
+}
+
 /// Rule: rsp.INC-L2
 #[inline]
 pub(in crate::memory) fn update_l2<H: Hardware>(
@@ -89,8 +98,7 @@ pub(in crate::memory) fn update_l2<H: Hardware>(
 ) -> Option<Fired> {
     let group = h.group_of(thread);
     let (device, own) = (h.device_of(group), Cache::L1(group));
-    let dirty = !h.not_dirty(own, at) && !on(Mutant::RspDirtyPassed);
-    if !ready(h.rmw(group), thread) || dirty || !ready(h.locked(device, at), thread) {
+    if !passes(h, thread, at, &[own]) {
         return None;
     }
     let found = h.valid(Cache::L2(device), at)?;
@@ -115,8 +123,7 @@ pub(in crate::memory) fn update_global<H: Hardware>(
 ) -> Option<Fired> {
     let group = h.group_of(thread);
     let (device, own) = (h.device_of(group), Cache::L1(group));
-    let dirty = !h.not_dirty(own, at) || !h.not_dirty(Cache::L2(device), at);
-    if !ready(h.rmw(group), thread) || dirty || !ready(h.locked(device, at), thread) {
+    if !passes(h, thread, at, &[own, Cache::L2(device)]) {
         return None;
     }
     let keeps = on(Mutant::RspGlobalKeepsCaches);
