@@ -60,8 +60,12 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 self.journal.update(place, |out| {
                     let Some(block) = resident(slot) else { return };
                     let Some(warp) = block.warps.get(w) else { return };
-                    fixed.layout.pack_warp(warp, out);
-                    memory.save(Part::Warp(Who { launch: grid.id.0, block: block.linear, warp: index(w) }), out);
+                    let who = Who { launch: grid.id.0, block: block.linear, warp: index(w) };
+                    let mut in_flight = Vec::new();
+                    memory.save(Part::Warp(who), &mut in_flight);
+                    // What is in flight may yet read the registers that it was issued with.
+                    fixed.layout.pack_warp(warp, !in_flight.is_empty(), out);
+                    out.append(&mut in_flight);
                 });
             }
         }
