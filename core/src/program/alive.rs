@@ -1,8 +1,8 @@
 //! Which registers each instruction, or what comes after it, may still read: the others are dead, and their values make no
 //! difference to anything that a thread does from there on (A. Appel, "Modern Compiler Implementation", 10.1).
 //!
-//! Asked of a linked program, tokens included. A lane that gives up its place to others of its warp goes on at the address of a
-//! token (report, 5.4.1): `sync` and `break` lead to every such address of the function, and on.
+//! Asked of a linked program, tokens included. Each lane goes the way that its thread would go alone, whatever others of its
+//! warp do meanwhile (report, 6.5; `--check safety` watches that), so that `sync` leads on and `break` to its target.
 
 use super::env::{FuncId, Function, ProgEnv};
 use super::instr::{Instr, Op, Slot};
@@ -99,13 +99,11 @@ fn flow(env: &ProgEnv, function: &Function, kept: bool) -> Option<Vec<FixedBitSe
 /// Where a lane may go on from each instruction, within the function. `None`: it leaves it by other ways than calls and ends.
 fn successors(env: &ProgEnv, code: &[Instr], start: u32) -> Option<Vec<Vec<usize>>> {
     let inside = |pc: u32| pc.checked_sub(start).map(|k| k as usize).filter(|k| *k < code.len());
-    let tokens = code.iter().filter(|i| matches!(i.op, Op::Ssy | Op::PreBrk | Op::PreRet)).map(|i| i.imm);
-    let tokens: Vec<usize> = tokens.map(inside).collect::<Option<_>>()?;
     let mut all = Vec::with_capacity(code.len());
     for (k, i) in code.iter().enumerate() {
         let mut to = Vec::new();
         let ends = match i.op {
-            Op::Bra => {
+            Op::Bra | Op::Break => {
                 to.push(inside(i.imm)?);
                 true
             }
@@ -113,16 +111,6 @@ fn successors(env: &ProgEnv, code: &[Instr], start: u32) -> Option<Vec<Vec<usize
                 for target in env.tables.get(i.imm as usize)? {
                     to.push(inside(*target)?);
                 }
-                true
-            }
-            // Without tokens, `sync` does nothing and `break` is a branch.
-            Op::Sync => {
-                to.extend(&tokens);
-                false
-            }
-            Op::Break => {
-                to.extend(&tokens);
-                to.push(inside(i.imm)?);
                 true
             }
             Op::Exit | Op::Ret | Op::Trap => true,

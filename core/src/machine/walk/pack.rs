@@ -104,18 +104,26 @@ impl Layout {
         kept
     }
 
-    fn pack_frame(frame: &Frame, rows: &Rows<'_>, kept: &[LaneMask], out: &mut Vec<u8>) {
+    /// Packs what is kept of a frame, and forgets the rest, so that the frame is what it will be when it is put back.
+    fn pack_frame(&self, frame: &mut Frame, rows: &Rows<'_>, kept: &[LaneMask], out: &mut Vec<u8>) {
+        let live = self.live();
         let [w, q, p] = rows.parts(kept);
         for (slot, kept) in w {
-            let row = frame.w.get(slot).into_iter();
-            row.for_each(|row| lanes_of(kept).for_each(|l| put(out, row.0[l])));
+            let Some(row) = frame.w.get_mut(slot) else { continue };
+            lanes_of(kept).for_each(|l| put(out, row.0[l]));
+            lanes_of(live & !kept).for_each(|l| row.0[l] = 0);
         }
         for (slot, kept) in q {
-            let row = frame.q.get(slot).into_iter();
-            row.for_each(|row| lanes_of(kept).for_each(|l| out.extend_from_slice(&row.0[l].to_le_bytes())));
+            let Some(row) = frame.q.get_mut(slot) else { continue };
+            lanes_of(kept).for_each(|l| out.extend_from_slice(&row.0[l].to_le_bytes()));
+            lanes_of(live & !kept).for_each(|l| row.0[l] = 0);
         }
-        for (slot, kept) in p.filter(|(_, kept)| *kept != 0) {
-            frame.p.get(slot).into_iter().for_each(|mask| put(out, mask & kept));
+        for (slot, kept) in p {
+            let Some(mask) = frame.p.get_mut(slot) else { continue };
+            *mask &= kept | !live;
+            if kept != 0 {
+                put(out, *mask & kept);
+            }
         }
     }
 
@@ -141,20 +149,21 @@ impl Layout {
         Rows { sizes: self.entry, some: Some([&self.w, &self.q, &self.p]), filled: None, whole }
     }
 
-    /// `whole`: what memory has in flight uses registers of the warp.
-    pub fn pack_warp<C: Explored>(&self, warp: &Warp<C>, whole: bool, out: &mut Vec<u8>) {
+    /// Packs a warp, of which nothing is left that is not packed. `whole`: what memory has in flight uses its registers.
+    pub fn pack_warp<C: Explored>(&self, warp: &mut Warp<C>, whole: bool, out: &mut Vec<u8>) {
+        forget(warp);
         warp.control.pack(out);
         let deepest = warp.control.deepest() as usize;
         put(out, whole.into());
         put(out, packed_filled(warp.filled.first().copied().flatten()));
-        let frames = warp.frames.iter().zip(&warp.filled).take(deepest + 1);
+        let frames = warp.frames.iter_mut().zip(&warp.filled).take(deepest + 1);
         for (depth, (frame, filled)) in (0..).zip(frames) {
             let rows = if depth == 0 { self.rows(whole) } else { Rows::of(frame, *filled, whole) };
             if depth > 0 {
                 put(out, packed_filled(*filled));
                 rows.sizes.iter().for_each(|n| put(out, u32::try_from(*n).unwrap_or(u32::MAX)));
             }
-            Self::pack_frame(frame, &rows, &self.kept(&warp.control, depth, &rows), out);
+            self.pack_frame(frame, &rows, &self.kept(&warp.control, depth, &rows), out);
         }
         self.pack_local(&warp.local, warp.control.live(), out);
     }
@@ -269,7 +278,7 @@ fn unpacked_filled(from: &mut Unpack<'_>) -> Option<FuncId> {
 
 /// Frames deeper than any lane is hold nothing: what calls left there is packed nowhere, and would come into the state with
 /// the next call, which fills only what is read.
-pub(super) fn forget<C: Explored>(warp: &mut Warp<C>) {
+fn forget<C: Explored>(warp: &mut Warp<C>) {
     let beyond = warp.control.deepest() as usize + 1;
     for Frame { w, q, p } in warp.frames.iter_mut().skip(beyond) {
         w.clear();
