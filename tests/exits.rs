@@ -240,14 +240,6 @@ fn standard_output_that_cannot_be_written_is_told() {
         let said = folder.shell(&format!("set -o pipefail; {{ $W {line}; echo $? >&2; }} | true"));
         assert_eq!(said.err.lines().last(), Some("0"), "{line}: {}", said.err);
     }
-    // Machines for tests keep what they found.
-    let test = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rsp/deadlock.litmus");
-    for format in ["text", "json"] {
-        let line = format!("$W prove {test} --machine rsp --format {format} > /dev/full");
-        folder.shell(&line).expect(2, &["cannot write `standard output`"]);
-        let line = line.replace("--machine rsp", "--machine rsp --scheme original");
-        folder.shell(&line).expect(1, &["cannot write `standard output`"]);
-    }
     folder.write("launch.toml", LAUNCH);
     folder.shell("$W run . --print o > /dev/full").expect(1, &["not as expected", "standard output"]);
 }

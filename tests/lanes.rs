@@ -1,10 +1,9 @@
 //! Split and whole lanes: what flat memory can show under each, found by searches that agree, and by seeds.
 
-use crate::reference::Reference;
+use crate::ends::{Ends, ends};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::explore::space::{Options, explore};
 use warpstep::launch::build;
 use warpstep::machine::walk::{Grain, State};
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
@@ -12,9 +11,6 @@ use warpstep::program::env::ProgEnv;
 
 /// Words of the memory whose address is the kernel's parameter.
 const WORDS: u64 = 8;
-
-/// The words that runs of a kernel `k` end with.
-type Ends = BTreeSet<Vec<u32>>;
 
 struct Case {
     env: Arc<ProgEnv>,
@@ -43,29 +39,13 @@ impl Case {
         (context, address, launch)
     }
 
-    /// All ends: ours with each step an instruction or as far as nobody notices, the reference's by every state, and by every
-    /// schedule where they are not too many.
+    /// All ends, those of some seeds among them.
     fn ends(&self) -> Ends {
         let (context, address, launch) = self.context(self.config.clone());
-        let warps = self.config.control == Some(ControlModel::Crs);
         let walk = |grain: Grain| context.walk(std::slice::from_ref(&launch), grain).unwrap();
+        let warps = self.config.control == Some(ControlModel::Crs);
         let mut end = |state: &dyn State| words(state.bytes(address, 4 * WORDS).unwrap());
-        let mut reference = |how: Reference, grain: Grain| {
-            let (found, _) = how.search(&mut *walk(grain), &mut end)?;
-            assert_eq!(found.defects.len(), 0);
-            Some(found.outcomes)
-        };
-        let all = reference(Reference::states(warps, 1_000_000), Grain::Instruction).unwrap();
-        let schedules = reference(Reference::schedules(warps, 20_000), Grain::Visible);
-        assert_eq!(schedules.as_ref().unwrap_or(&all), &all);
-        for grain in [Grain::Instruction, Grain::Visible] {
-            let mut poll = |_: &_| None;
-            let bound = Some(200_000);
-            let mut options = Options { audit: true, max_states: bound, ..Options::states(warps, &mut poll) };
-            let space = explore(&mut *walk(grain), &mut options, &mut end);
-            assert_eq!((space.limit, space.found.len(), space.progress.collisions), (None, 0, 0));
-            assert_eq!(space.outcomes.into_keys().collect::<Ends>(), all, "{grain:?}");
-        }
+        let all = ends(&walk, warps, &mut end);
         for seed in 0..100 {
             let (mut context, address, launch) = self.context(Config { seed: Some(seed), ..self.config.clone() });
             context.launch(&launch, &mut |_| ()).unwrap();
@@ -150,4 +130,19 @@ fn threads_on_their_own_have_whole_lanes() {
     // In lockstep both have stored before either loads.
     let [split, whole] = both(body, 2, 2, ControlModel::Its, &[2, 3]);
     assert_eq!((split, whole), (set([[1, 1]]), set([[1, 1]])));
+}
+
+/// Bytes of shared memory that two lanes store to keep either value, also where the address wraps in 32 bits.
+#[test]
+fn an_address_that_wraps_is_where_it_leads() {
+    let config =
+        Config { memory: MemoryModel::Lsc, warp_size: 2, control: Some(ControlModel::Crs), ..Config::default() };
+    let ends = [("0", ""), ("8", "+8")].map(|(less, more)| {
+        let body = format!(
+            ".shared .align 8 .b8 s[8];\nmov.u32 %a, s;\nsub.u32 %a, %a, {less};\nmad.lo.u32 %c, %t, 257, 257;\n\
+             st.shared.b16 [%a{more}], %c;\nsetp.ne.u32 %q, %t, 0;\n@%q exit;\nld.shared.u16 %b, [s];\nst.global.u32 [%m], %b;"
+        );
+        Case::new(&body, 2, config.clone()).ends().iter().map(|end| end[0]).collect::<Vec<u32>>()
+    });
+    assert_eq!(ends, [[0x0101, 0x0102, 0x0201, 0x0202]; 2]);
 }

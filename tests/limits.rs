@@ -34,6 +34,10 @@ const LOCAL_ALL: &str = "{ .local .b8 a[2147483647]; .reg .b64 %rd<2>; mov.u64 %
 const MEET: &str = "(.param .u64 p) { .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p];
 L:  atom.relaxed.gpu.global.add.u32 %r1, [%rd1], 1; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd1+4], %r1; bra L; }";
 
+/// Stores for ever, to two lines.
+const STORES: &str = "(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [p];
+L:  st.global.u32 [%rd1], 1; st.global.u32 [%rd1+64], 1; bra L; }";
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
@@ -49,6 +53,7 @@ fn folder() -> tempfile::TempDir {
         ("local.ptx", LOCAL),
         ("local_all.ptx", LOCAL_ALL),
         ("meet.ptx", MEET),
+        ("stores.ptx", STORES),
     ] {
         kernel(name, body);
     }
@@ -123,6 +128,7 @@ fn time_and_steps_end_every_command() {
         "replay --seed 0 count.ptx --block 32 --timeout 1s",
         "run count.ptx --block 32 --memory fermi --timeout 1s",
         "run count.ptx --block 32 --memory rsp --timeout 1s",
+        "run stores.ptx --buffer p:u32:32 --arg buffer:p --block 64 --memory lsc-mutex --seed 1 --timeout 1s --control crs",
         "prove tests/limits/promotion.litmus --machine rsp --reduction none --for 1s",
         "prove tests/limits/mutexes.litmus --machine lsc-mutex --reduction none --for 1s",
     ] {

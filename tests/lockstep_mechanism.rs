@@ -343,7 +343,7 @@ fn wavefronts_of_one_lane_are_threads() {
         for second in pairs() {
             for cpu in pairs() {
                 seen += 1;
-                if seen % stride_of(101, 7) != 0 {
+                if seen % stride(101) != 0 {
                     continue;
                 }
                 let source = program(&[&first, &second], &[&cpu], LINES, 2);

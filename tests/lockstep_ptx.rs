@@ -4,24 +4,18 @@
 
 mod mechanism;
 
-use crate::reference::Reference;
-use std::collections::BTreeSet;
+use crate::ends::{Begin, End, Ends, ends, searched};
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::check::{Costs, Counters, Observers};
-use warpstep::explore::space::{Options, explore};
-use warpstep::launch::bench::{Case as Kernel, KERNELS, program};
-use warpstep::launch::build;
-use warpstep::machine::walk::{Grain, State};
+use warpstep::launch::{bench, build};
+use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, Context, ControlModel, Launch, MemoryModel};
 use warpstep::memory::mutexed::mechanism::Mechanism;
 use warpstep::program::env::ProgEnv;
 
 /// Words of the memory whose address is the kernel's parameter: eight lines.
 const WORDS: u64 = 128;
-
-/// The words that runs of a kernel `k` end with.
-type Ends = BTreeSet<Vec<u32>>;
 
 fn mutexes() -> MemoryModel {
     MemoryModel::preset("lsc-mutex").unwrap()
@@ -66,23 +60,9 @@ impl Case {
         self.show.iter().map(word).collect()
     }
 
-    /// All ends: ours with each step an instruction and as far as nobody notices, the reference's by every state, and by every
-    /// schedule where they are not too many.
+    /// All ends, those of some seeds among them.
     fn ends(&self, memory: &MemoryModel) -> Ends {
-        let (context, address, launch) = self.context(self.config(memory.clone()));
-        let walk = |grain: Grain| context.walk(std::slice::from_ref(&launch), grain).unwrap();
-        let mut end = |state: &dyn State| self.end(state.bytes(address, 4 * WORDS).unwrap());
-        let mut reference = |how: Reference, grain: Grain| {
-            let (found, _) = how.search(&mut *walk(grain), &mut end)?;
-            assert_eq!(found.defects.len(), 0);
-            Some(found.outcomes)
-        };
-        let all = reference(Reference::states(true, 1_000_000), Grain::Instruction).unwrap();
-        let schedules = reference(Reference::schedules(true, 20_000), Grain::Visible);
-        assert_eq!(schedules.as_ref().unwrap_or(&all), &all);
-        for grain in [Grain::Instruction, Grain::Visible] {
-            assert_eq!(self.searched(memory, grain), all, "{grain:?}");
-        }
+        let all = self.of_walks(memory, &mut |walk, end| ends(walk, true, end));
         for seed in 0..50 {
             let config = Config { seed: Some(seed), ..self.config(memory.clone()) };
             let (mut context, address, launch) = self.context(config);
@@ -93,16 +73,16 @@ impl Case {
         all
     }
 
-    /// What a search finds in a grain.
-    fn searched(&self, memory: &MemoryModel, grain: Grain) -> Ends {
+    /// What a search finds.
+    fn searched(&self, memory: &MemoryModel) -> Ends {
+        self.of_walks(memory, &mut |walk, end| searched(walk, (true, Grain::Visible), end))
+    }
+
+    /// What `find` finds, which is given how walks begin and what the end of a run is.
+    fn of_walks(&self, memory: &MemoryModel, find: &mut dyn FnMut(Begin<'_, '_>, End<'_>) -> Ends) -> Ends {
         let (context, address, launch) = self.context(self.config(memory.clone()));
-        let mut walk = context.walk(std::slice::from_ref(&launch), grain).unwrap();
-        let mut end = |state: &dyn State| self.end(state.bytes(address, 4 * WORDS).unwrap());
-        let mut poll = |_: &_| None;
-        let mut options = Options { audit: true, max_states: Some(500_000), ..Options::states(true, &mut poll) };
-        let space = explore(&mut *walk, &mut options, &mut end);
-        assert_eq!((space.limit, space.found.len(), space.progress.collisions), (None, 0, 0));
-        space.outcomes.into_keys().collect()
+        let walk = |grain: Grain| context.walk(std::slice::from_ref(&launch), grain).unwrap();
+        find(&walk, &mut |state| self.end(state.bytes(address, 4 * WORDS).unwrap()))
     }
 
     /// The ends under the mechanism, which are none that flat memory with lanes one by one does not have.
@@ -276,20 +256,37 @@ fn an_instruction_may_access_both_memories() {
     assert_eq!(Case::new(body, 2, 2, &[0, 48, 49]).equal(), set([[5, 5, 6]]));
 }
 
-/// The nine kernels of the bench have the right results, and ask for mutexes where they write.
+/// What a kernel of the bench counts, by the default schedule or by a seed. Its results are right, and no mutex is kept.
+fn of_the_bench(name: &str, shift: u32, seed: Option<u64>) -> Counters {
+    let (env, _) = bench::program().unwrap();
+    let config = Config { memory: mutexes(), seed, eager: seed.is_some(), ..Config::default() };
+    let mut case = bench::Case::new(name, shift, &env, config).unwrap().unwrap();
+    let mut observers = Observers::none().with(Costs::default());
+    case.run(&mut observers).unwrap();
+    assert!(case.correct(), "{name} {seed:?}");
+    let counters = *observers.get::<Costs>().unwrap().counters();
+    assert_eq!(counters.mutex_requests - counters.mutex_refusals, counters.mutex_releases, "{name} {seed:?}");
+    counters
+}
+
+/// The nine kernels of the bench ask for mutexes where they write. The default schedule lets a store retire before the next warp has
+/// its turn, so that nobody is refused any.
 #[test]
 fn the_kernels_of_the_bench_have_the_results_of_flat_memory() {
-    let (env, _) = program().unwrap();
-    for name in KERNELS {
-        let config = Config { memory: mutexes(), ..Config::default() };
-        let mut case = Kernel::new(name, 10, &env, config).unwrap().unwrap();
-        let mut observers = Observers::none().with(Costs::default());
-        case.run(&mut observers).unwrap();
-        assert!(case.correct(), "{name}");
-        let counters = observers.get::<Costs>().unwrap().counters();
-        assert!(counters.mutex_requests > counters.mutex_refusals && counters.stores + counters.atomics > 0, "{name}");
-        assert_eq!(counters.mutex_requests - counters.mutex_refusals, counters.mutex_releases, "{name}");
+    for name in bench::KERNELS {
+        let counters = of_the_bench(name, 10, None);
+        assert!(counters.mutex_requests > 0 && counters.stores + counters.atomics > 0, "{name}");
+        assert_eq!(counters.mutex_refusals, 0, "{name}");
     }
+}
+
+/// By seed a warp meets mutexes that others have, is refused them, and asks again.
+#[test]
+fn other_schedules_refuse_what_the_default_one_does_not() {
+    let [default, by_seed] = [None, Some(1)].map(|seed| of_the_bench("hist", 14, seed));
+    assert_eq!((default.mutex_refusals, default.mutex_releases), (0, by_seed.mutex_releases));
+    println!("hist by seed 1: {} requests, {} refused", by_seed.mutex_requests, by_seed.mutex_refusals);
+    assert!(by_seed.mutex_refusals > 0);
 }
 
 /// One warp stores to three lines in one instruction.
@@ -326,6 +323,16 @@ fn a_mutex_that_another_warp_has_is_refused() {
     assert_eq!((counters.mutex_requests, counters.mutex_refusals, counters.mutex_releases), (2, 0, 2));
 }
 
+/// The stores of a warp that stores for ever are left so far behind, not farther: a search comes to its end, and finds none of a run.
+#[test]
+fn a_warp_waits_when_too_many_of_its_stores_are_pending() {
+    let case = Case::new("L: st.global.u32 [%m], 1;\nbra L;", 1, 32, &[]);
+    for grain in [Grain::Instruction, Grain::Visible] {
+        let ends = case.of_walks(&mutexes(), &mut |walk, end| searched(walk, (true, grain), end));
+        assert_eq!(ends, Ends::new(), "{grain:?}");
+    }
+}
+
 /// A warp reads 81 lines of one set of its cache, of which 64 stay.
 #[test]
 fn seventeen_evictions_carry_one_hash() {
@@ -343,7 +350,7 @@ fn seventeen_evictions_carry_one_hash() {
 
 #[cfg(feature = "mutants")]
 pub mod mutants {
-    use super::{Case, Ends, Grain, barrier, both_memories, message_passing, mutexes, own_store, set, store_buffering};
+    use super::{Case, Ends, barrier, both_memories, message_passing, mutexes, own_store, set, store_buffering};
     use warpstep::base::mutant::{Mutant, select};
 
     /// Each deliberate error shows an end that is not there without it.
@@ -358,9 +365,9 @@ pub mod mutants {
         ];
         for (mutant, case, right) in all {
             select(None);
-            assert_eq!(case.searched(&mutexes(), Grain::Visible), right);
+            assert_eq!(case.searched(&mutexes()), right);
             select(Some(mutant));
-            let wrong = case.searched(&mutexes(), Grain::Visible);
+            let wrong = case.searched(&mutexes());
             select(None);
             assert!(!wrong.is_subset(&right), "nothing tells {} apart: {wrong:?}", mutant.name());
         }

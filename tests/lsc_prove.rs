@@ -182,11 +182,30 @@ fn tests_of_another_kind_are_told_where_to_go() {
         assert_eq!(output.status.code(), Some(2), "{file}: {text}");
         assert!(text.contains(words), "{file} on {machine} does not say {words:?}: {text}");
     }
-    for flags in [["--memory", "lsc"], ["--control", "crs"], ["--scheme", "original"], ["--checkpoint", "kept"]] {
-        let (code, text) = mechanism("litmus/lockstep/figure-7.litmus", &flags);
-        assert_eq!(code, Some(2), "{flags:?}: {text}");
-        assert!(text.contains(flags[0]) && text.contains("a model of its own"), "{flags:?}: {text}");
+    let (figure7, first) = ("litmus/lockstep/figure-7.litmus", "litmus/rsp/example1.litmus");
+    let refused = |output: &Output, flag: &str| {
+        let text = text(output);
+        assert_eq!(output.status.code(), Some(2), "{flag}: {text}");
+        assert!(text.contains(flag) && text.contains("a model of its own"), "{flag}: {text}");
+    };
+    for flags in [
+        "--memory lsc",
+        "--control crs",
+        "--scheme original",
+        "--checkpoint kept",
+        "--device tiny",
+        "--warp-size 4",
+        "--grid 4",
+        "--check races",
+        "--max-steps 9",
+        "--first",
+    ] {
+        let words: Vec<&str> = flags.split(' ').collect();
+        refused(&prove(Path::new(figure7), &[&["--machine", "lsc-mutex"], &words[..]].concat()), words[0]);
     }
+    // What one machine has does not hide what none has.
+    let scheme = ["--machine", "rsp", "--scheme", "proposed", "--lanes", "split"];
+    refused(&prove(Path::new(first), &scheme), "--lanes");
     let (code, text) = mechanism("schedules/atomicity.toml", &[]);
     assert!(code == Some(2) && text.contains("kernels have such memory by --memory"), "{text}");
 }

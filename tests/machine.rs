@@ -25,5 +25,7 @@ mod space;
 mod walk;
 mod warp_size;
 
+#[path = "shared/ends.rs"]
+mod ends;
 #[path = "shared/reference.rs"]
 mod reference;

@@ -158,6 +158,8 @@ fn killers() -> Vec<Killer> {
 mod caches;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
+#[path = "shared/ends.rs"]
+mod ends;
 mod host_mutants;
 #[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
 #[path = "lockstep_mechanism/model.rs"]

@@ -112,3 +112,23 @@ fn flags_of_other_machines_are_refused() {
         assert!(text.contains(flags[0]) && text.contains("leave it out"), "{flags:?}: {text}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_found_is_told_where_it_cannot_be_written() {
+    for format in ["text", "json"] {
+        for (scheme, code) in [("proposed", 2), ("original", 1)] {
+            let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+            let args =
+                ["prove", "tests/rsp/deadlock.litmus", "--machine", "rsp", "--scheme", scheme, "--format", format];
+            let out = Command::new(env!("CARGO_BIN_EXE_warpstep"))
+                .args(args)
+                .current_dir(root())
+                .stdout(full)
+                .output()
+                .unwrap();
+            assert_eq!(out.status.code(), Some(code), "{args:?}");
+            assert!(text(&out).contains("cannot write `standard output`"), "{}", text(&out));
+        }
+    }
+}

@@ -60,12 +60,14 @@ impl Prove {
         Err(output::refuse(ProblemKind::UnfitFlag { flag: "--machine", text, why }, self.report.format))
     }
 
-    /// Refuses flags that say something of other machines, or of how they are searched.
+    /// Refuses flags that say something of kernels and their models, or of how those are searched.
     fn fits_machine(&self, machine: Machine) -> Result<(), u8> {
         let scheme = |flag: &&str| machine == Machine::Rsp && *flag == "--scheme";
-        let models = self.common.chooses_models().filter(|flag| !scheme(flag));
-        let given = self.of_launches().into_iter().filter(|(flag, given)| *given && *flag != "--all");
-        let Some(flag) = models.or_else(|| given.map(|(flag, _)| flag).next()) else { return Ok(()) };
+        let runs = self.common.given().map(|(flag, _)| flag).filter(|flag| !scheme(flag));
+        let own = [("--first", self.first), ("--max-steps", self.common.max_steps.is_some())];
+        let searches = self.of_launches().into_iter().filter(|(flag, _)| *flag != "--all").chain(own);
+        let searches = searches.filter_map(|(flag, given)| given.then_some(flag));
+        let Some(flag) = runs.chain(searches).next() else { return Ok(()) };
         let why = "a machine of --machine is a model of its own, searched in its own way: leave it out";
         Err(output::refuse(ProblemKind::UnfitFlag { flag, text: String::new(), why }, self.report.format))
     }

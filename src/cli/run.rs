@@ -54,8 +54,9 @@ pub(super) struct Run {
     #[arg(long)]
     pub(super) hash: bool,
 
-    /// With --memory lsc-mutex, print how many messages lockstep sequential consistency took: requests for mutexes and
-    /// refusals, evictions, rehashes, invalidations.
+    /// With --memory lsc-mutex, print how many messages lockstep sequential consistency took, when the run has come to its end:
+    /// requests for mutexes and refusals (of a mutex that another warp has; --seed has more than the default schedule),
+    /// evictions, rehashes, invalidations.
     #[arg(long)]
     costs: bool,
 

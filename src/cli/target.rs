@@ -389,7 +389,7 @@ impl Common {
     }
 
     /// The flags of what is run that are given and not as they are by default, each with its value, if it has one.
-    fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let checks = self.checked();
         let heap_size = Some(self.heap_size).filter(|bytes| *bytes != HeapConfig::default().bytes);
         let own: [(&'static str, Option<String>); 10] = [

@@ -25,69 +25,43 @@ impl CostsReport {
         100.0 * bytes as f64 / (self.bytes.baseline as f64).max(1.0)
     }
 
-    fn cells(&self) -> [String; 12] {
-        let Counters {
-            mutex_requests,
-            mutex_hits,
-            mutex_refusals,
-            loads,
-            gl1_hits,
-            stores,
-            atomics,
-            evictions,
-            rehashes,
-            invalidations,
-            false_invalidations,
-            ..
-        } = self.messages;
+    fn cells(&self) -> Vec<String> {
         let Bandwidth { mutex, eviction, invalidation, rehash, .. } = self.bytes;
         let more = self.percent(mutex + eviction + invalidation + rehash);
-        let counts = [
-            mutex_requests,
-            mutex_hits,
-            mutex_refusals,
-            loads,
-            gl1_hits,
-            stores,
-            atomics,
-            evictions,
-            rehashes,
-            invalidations,
-            false_invalidations,
-        ];
-        let mut cells = std::array::from_fn(|k| counts.get(k).map_or_else(String::new, u64::to_string));
-        cells[11] = format!("{more:.1}%");
-        cells
+        let counts = COLUMNS.iter().map(|(_, count)| count(&self.messages).to_string());
+        counts.chain([format!("{more:.1}%")]).collect()
     }
 }
 
-/// The columns of a table of costs.
-const HEAD: [&str; 12] = [
-    "requests",
-    "hits",
-    "refused",
-    "loads",
-    "in GL1",
-    "stores",
-    "atomics",
-    "evictions",
-    "rehashes",
-    "invalid.",
-    "in vain",
-    "more bytes",
+/// A column of counts: what it is called, and which they are.
+type Column = (&'static str, fn(&Counters) -> u64);
+
+/// The columns of counts of a table of costs.
+const COLUMNS: [Column; 11] = [
+    ("requests", |c| c.mutex_requests),
+    ("hits", |c| c.mutex_hits),
+    ("refused", |c| c.mutex_refusals),
+    ("loads", |c| c.loads),
+    ("in GL1", |c| c.gl1_hits),
+    ("stores", |c| c.stores),
+    ("atomics", |c| c.atomics),
+    ("evictions", |c| c.evictions),
+    ("rehashes", |c| c.rehashes),
+    ("invalid.", |c| c.invalidations),
+    ("in vain", |c| c.false_invalidations),
 ];
 
 /// A table of costs, a line for each of what has a name.
 #[must_use]
 pub fn table<'a>(rows: impl IntoIterator<Item = (&'a str, CostsReport)>) -> String {
-    let head = ("", HEAD.map(str::to_owned));
-    let rows: Vec<(&str, [String; 12])> =
-        std::iter::once(head).chain(rows.into_iter().map(|(name, costs)| (name, costs.cells()))).collect();
+    let head = COLUMNS.iter().map(|(name, _)| *name).chain(["more bytes"]).map(str::to_owned).collect();
+    let rows = rows.into_iter().map(|(name, costs)| (name, costs.cells()));
+    let rows: Vec<(&str, Vec<String>)> = std::iter::once(("", head)).chain(rows).collect();
     let width = |k: usize| rows.iter().map(|(_, cells)| cells[k].len()).max().unwrap_or(0);
-    let widths: [usize; 12] = std::array::from_fn(width);
+    let widths: Vec<usize> = (0..=COLUMNS.len()).map(width).collect();
     let first = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let line = |(name, cells): &(&str, [String; 12])| {
-        let cells: Vec<String> = cells.iter().zip(widths).map(|(cell, w)| format!("{cell:>w$}")).collect();
+    let line = |(name, cells): &(&str, Vec<String>)| {
+        let cells: Vec<String> = cells.iter().zip(&widths).map(|(cell, w)| format!("{cell:>w$}")).collect();
         format!("{name:<first$}  {}\n", cells.join("  "))
     };
     rows.iter().map(line).collect()

@@ -23,29 +23,6 @@ pub fn both_wait(between: &str) -> String {
     )
 }
 
-/// A test of threads that do the same in one group or another, without what it asks.
-pub fn alike(number: u64) -> String {
-    let code = [
-        "atom.relaxed.gpu.add r0, x, 1",
-        "ld.acquire.gpu r1, y",
-        "st.release.cta y, 1",
-        "st.weak x, 2",
-        "ld.relaxed.cta r2, x",
-        "atom.acq_rel.cta.exch r3, y, 2",
-        "fence.sc.gpu",
-        "ld.weak r4, y",
-    ];
-    let row = |k: u64| code[(number / 8u64.pow(k.try_into().unwrap()) % 8 + number * (k + 3)) as usize % code.len()];
-    let groups = [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3]][number as usize % 4];
-    let threads = 3 + number as usize % 2;
-    let heads: Vec<String> = (0..threads).map(|k| format!("P{k}@cta {},gpu 0", groups[k])).collect();
-    let mut text = format!("PTX alike-{number}\n{{ x=0; y=0; }}\n{} ;\n", heads.join(" | "));
-    for k in 0..2 {
-        let _ = writeln!(text, "{} ;", vec![row(k); threads].join(" | "));
-    }
-    text
-}
-
 struct Maker {
     rng: ChaCha8Rng,
     vulkan: bool,

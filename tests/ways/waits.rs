@@ -3,6 +3,7 @@
 use super::compare::{LIMITS, outcomes, parsed};
 use super::loops;
 use super::{full, model};
+use std::fmt::Write;
 use warpstep::axiom::{Limits, Way};
 use warpstep::explore::Progress;
 use warpstep::litmus::{Property, decide, liveness, liveness_plainly, liveness_until, print};
@@ -58,12 +59,35 @@ pub fn liveness_agrees() {
     }
 }
 
+/// A test of threads that do the same in one group or another, without what it asks.
+fn alike(number: u64) -> String {
+    let code = [
+        "atom.relaxed.gpu.add r0, x, 1",
+        "ld.acquire.gpu r1, y",
+        "st.release.cta y, 1",
+        "st.weak x, 2",
+        "ld.relaxed.cta r2, x",
+        "atom.acq_rel.cta.exch r3, y, 2",
+        "fence.sc.gpu",
+        "ld.weak r4, y",
+    ];
+    let row = |k: u64| code[(number / 8u64.pow(k.try_into().unwrap()) % 8 + number * (k + 3)) as usize % code.len()];
+    let groups = [[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3]][number as usize % 4];
+    let threads = 3 + number as usize % 2;
+    let heads: Vec<String> = (0..threads).map(|k| format!("P{k}@cta {},gpu 0", groups[k])).collect();
+    let mut text = format!("PTX alike-{number}\n{{ x=0; y=0; }}\n{} ;\n", heads.join(" | "));
+    for k in 0..2 {
+        let _ = writeln!(text, "{} ;", vec![row(k); threads].join(" | "));
+    }
+    text
+}
+
 /// Tests of threads that do the same in one group or another: what is decided by symmetry is what all outcomes say.
 pub fn symmetries_lose_nothing() {
     let tests = if full() { 600 } else { 30 };
     let mut asked = 0;
     for number in 0..tests {
-        let text = loops::alike(number);
+        let text = alike(number);
         let all = text.clone() + "locations [x; y;]\nexists (x == 0)\n";
         let found = outcomes(&parsed(&all), model("ptx-v6.0"), Way::Graphs, false, LIMITS);
         let Some(found) = found else { continue };

@@ -93,7 +93,7 @@ pub(super) struct Search<K, S, L, E> {
 }
 
 /// States between two questions whether to go on.
-const PATIENCE: usize = 1 << 12;
+pub(super) const PATIENCE: usize = 1 << 12;
 
 impl<K: Kept + Default, S: Copy, L: Copy, E: Eq + Hash> Default for Search<K, S, L, E> {
     fn default() -> Self {

@@ -1,6 +1,7 @@
 //! Runs that never end although they are fair (D-lsc-fair): every step that is possible from some time on is made.
 
 use super::reduce::Reduced;
+use crate::explore::breadth::PATIENCE;
 use crate::explore::strong::{Steps, parts};
 use crate::memory::lockstep::{Fired, Step, System};
 use crate::verdict::LimitKind;
@@ -51,13 +52,15 @@ pub(super) fn circles(
     }
     let mut found = Vec::new();
     for part in parts {
-        if let Some(limit) = up() {
-            return Err(limit);
-        }
         let inside = |to: u32| part.binary_search(&to).is_ok();
         // Possible everywhere, and made nowhere: a fair run leaves.
         let mut waits: Option<Vec<Step>> = None;
-        for member in &part {
+        for (k, member) in part.iter().enumerate() {
+            if k % PATIENCE == 0
+                && let Some(limit) = up()
+            {
+                return Err(limit);
+            }
             let possible = possible(reduced, &state(*member));
             match &mut waits {
                 None => waits = Some(possible),

@@ -12,7 +12,7 @@ mod plain;
 
 pub use arena::Arena;
 pub(super) use general::{Told, carry_out, extend, tell};
-pub(crate) use place::places;
+pub(crate) use place::{lane_address, places};
 
 use super::{Active, Cx, Environment, Memory, Plain32, Taken};
 use crate::program::instr::WarpRequest;

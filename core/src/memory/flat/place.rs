@@ -3,7 +3,7 @@
 use super::Arena;
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::memory::{Fault, Hint, Near};
-use crate::program::instr::{MemOp, STACK_BASE, Space, WarpRequest};
+use crate::program::instr::{MemOp, STACK_BASE, Space, WarpRequest, value};
 use crate::verdict::{AllocKind, BugKind, Nearest, Relation};
 
 /// Each lane's address in the request's space.
@@ -22,6 +22,13 @@ pub(super) fn addresses(rq: &WarpRequest, regs: &Frame) -> [u64; LANES] {
         }
     }
     addresses
+}
+
+/// One lane's.
+pub(crate) fn lane_address(rq: &WarpRequest, regs: &Frame, lane: usize) -> u64 {
+    let base = value(regs, rq.address_class(), rq.addr, lane).unwrap_or(0);
+    let sum = base.wrapping_add_signed(rq.offset);
+    if rq.addr_wide { sum } else { (sum as u32).into() }
 }
 
 /// Where a lane's stack frame begins in its local memory.

@@ -3,8 +3,9 @@
 use super::wavefront::Instruction;
 use crate::base::Frame;
 use crate::memory::Cx;
+use crate::memory::flat::lane_address;
 use crate::program::env::AddressMap;
-use crate::program::instr::{MemOp, NO_SLOT, Space, value};
+use crate::program::instr::{MemOp, NO_SLOT, Space};
 use crate::verdict::{AccessId, AllocKind, Arrived, Event, Performed, ReadsFrom, Sink, Stop};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -37,12 +38,7 @@ impl<'a> Touched<'a> {
     /// The access of a lane whose registers these are.
     pub fn of(instruction: &'a Instruction, lane: usize, shared: bool, (regs, map): (&Frame, &AddressMap)) -> Self {
         let rq = &instruction.request;
-        let base = value(regs, rq.address_class(), rq.addr, lane).unwrap_or(0);
-        let address = if rq.addr_wide {
-            base.wrapping_add_signed(rq.offset)
-        } else {
-            u64::from((base as u32).wrapping_add(rq.offset as u32))
-        };
+        let address = lane_address(rq, regs, lane);
         let near = |address| map.inside(address).map_or(address, |(_, offset)| offset);
         let address = if shared && rq.space == Space::Generic { near(address) } else { address };
         Self { instruction, lane, address, shared }

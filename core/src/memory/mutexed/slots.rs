@@ -84,8 +84,11 @@ impl Wavefronts {
         refused.retain(|slot| {
             let at = *slot as usize;
             let Some(wavefront) = slots.get_mut(at).and_then(Option::as_mut) else { return false };
+            let before = wavefront.refused.len();
             wavefront.refused.retain(|entry| pool.slots().is_taken(*entry));
-            ready[at] = wavefront.offers(hash);
+            if wavefront.refused.len() != before {
+                ready[at] = wavefront.offers(hash);
+            }
             !wavefront.refused.is_empty()
         });
     }

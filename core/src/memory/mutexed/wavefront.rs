@@ -70,6 +70,9 @@ pub(super) enum Doing {
 /// Where the numbers of the parts of stores begin.
 const STORES: u32 = 32;
 
+/// As many stores may be pending, by line, when another is issued (D-lsc-ptx-full).
+const PENDING: u16 = 64;
+
 /// A warp with something in flight.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Wavefront {
@@ -198,8 +201,11 @@ impl Wavefront {
         }
     }
 
-    /// Stores that have their mutexes are issued; tells whether any was.
+    /// Stores that have their mutexes are issued, where not too many are pending; tells whether any was.
     pub fn issue(&mut self, hash: Hash) -> bool {
+        if self.gmm.pending_store() > PENDING {
+            return false;
+        }
         let Some(current) = self.current.as_mut().filter(|current| current.writes()) else { return false };
         let held = |part: &Part| self.gmm.holds(hash.entry(part.line)) || on(Mutant::LscPtxNoMutex);
         let (issued, rest): (SmallVec<[Part; 2]>, _) = current.parts.iter().copied().partition(held);

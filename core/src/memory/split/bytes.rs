@@ -1,10 +1,10 @@
 //! Bytes that lanes of one instruction write: where they are, and which of several stores a byte keeps.
 
+use super::element;
 use super::pending::Instruction;
-use super::{effective, element};
 use crate::base::Frame;
 use crate::choice::{Site, one_of};
-use crate::memory::flat::Arena;
+use crate::memory::flat::{Arena, lane_address};
 use crate::memory::{Cx, Issuer, Stores};
 use crate::program::env::AddressMap;
 use crate::program::instr::{MemOp, Space, WarpRequest};
@@ -35,7 +35,7 @@ pub(super) fn written(instruction: &Instruction, (lane, k): (usize, usize), regs
         return Bytes::new();
     }
     let request = element(request, k);
-    let first = effective(&request, lane, regs);
+    let first = lane_address(&request, regs, lane);
     let bytes = u64::from(request.width);
     (0..bytes).filter_map(|k| home(&request, *at, first.wrapping_add(k), map)).collect()
 }

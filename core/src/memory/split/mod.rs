@@ -18,12 +18,12 @@ pub use lsc::Lsc;
 pub use slsc::Slsc;
 
 use super::fermi::program::OpKind;
-use super::flat::{Arena, Told, carry_out, places, tell};
+use super::flat::{Arena, Told, carry_out, lane_address, places, tell};
 use super::{
     Acted, Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part,
     Snapshot, Stores, Taken, Trouble, Uses,
 };
-use crate::base::{Frame, LaneMask, expand, lanes_of};
+use crate::base::{LaneMask, expand, lanes_of};
 use crate::program::env::Root;
 use crate::program::instr::{MemOp, NO_SLOT, Space, WarpRequest, value};
 use crate::verdict::{Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Sink, StepEnd, Stop, Who};
@@ -63,11 +63,6 @@ fn element(rq: &WarpRequest, k: usize) -> WarpRequest {
         MemOp::Atom(..) | MemOp::Red(..) => [regs[0], regs[1], _] = rq.atomic_slots(k),
     }
     WarpRequest { elems: 1, regs, offset: rq.offset + i64::from(rq.width) * k as i64, ..*rq }
-}
-
-/// The address that a lane accesses, in the space of the request.
-fn effective(rq: &WarpRequest, lane: usize, regs: &Frame) -> u64 {
-    value(regs, rq.address_class(), rq.addr, lane).unwrap_or(0).wrapping_add_signed(rq.offset)
 }
 
 /// Lanes of an instruction whose accesses have not taken effect, for people.
@@ -220,7 +215,7 @@ impl Split {
         let (mask, mut local, request) = (1 << lane, LocalMemory::default(), element(&request, k));
         let (map, now) = (self.arena.windows(), address.again(&regs));
         address.put(&mut regs, mask);
-        let from = effective(&request, lane, &regs);
+        let from = lane_address(&request, &regs, lane);
         let done = {
             let shared = stores.shared(at.who.launch, at.who.block).ok_or_else(gone)?;
             let mut near = Near { shared, local: &mut local, param: &[], map: &map, root: Root::NONE, uses: None };
