@@ -17,15 +17,15 @@ use warpstep::program::env::ProgEnv;
 use warpstep::verdict::{Silent, Stop};
 
 /// A small program: one kernel `k` with the address of `bytes` bytes of zeroed memory as its parameter.
-struct Small {
-    env: Arc<ProgEnv>,
+pub struct Small {
+    pub env: Arc<ProgEnv>,
     blocks: u32,
     threads: u32,
     bytes: u64,
     config: Config,
 }
 
-fn small(text: &str, blocks: u32, threads: u32, config: Config) -> Small {
+pub fn small(text: &str, blocks: u32, threads: u32, config: Config) -> Small {
     let mut sources = SourceMap::default();
     let id = sources.add("small.ptx", text);
     let env = build(&[id], None, &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}"));
@@ -42,12 +42,12 @@ impl Small {
     }
 
     /// Whether a warp is scheduled as a whole.
-    fn warps(&self) -> bool {
+    pub fn warps(&self) -> bool {
         self.config.control == Some(ControlModel::Crs)
     }
 
     /// Calls a search with the walk, and what says which memory a run leaves.
-    fn search<T>(
+    pub fn search<T>(
         &self,
         grain: Grain,
         search: impl FnOnce(&mut dyn Walk, &mut dyn FnMut(&dyn State) -> Vec<u8>) -> T,
@@ -58,7 +58,7 @@ impl Small {
         search(&mut *walk, &mut |state| state.bytes(address, self.bytes).unwrap_or(&[]).to_vec())
     }
 
-    fn space(&self, grain: Grain, preemptions: Option<u32>, warps: bool) -> Space<Vec<u8>> {
+    pub fn space(&self, grain: Grain, preemptions: Option<u32>, warps: bool) -> Space<Vec<u8>> {
         let mut poll = |_: &_| None;
         let bound = Some(100_000);
         let mut options = Options { audit: true, max_states: bound, preemptions, ..Options::states(warps, &mut poll) };
@@ -90,8 +90,8 @@ L:  atom.global.cas.b32 %r0, [%rd0], 0, 1;
 
 /// States of the lock, by control model and threads of a warp, with every instruction a step and with what others can notice
 /// one. Warps of one thread differ in nothing.
-const COUNTS: &str = "{(\"Crs\", 1): [174, 24], (\"Crs\", 2): [8, 2], (\"Its\", 1): [174, 24], (\"Its\", 2): [43, 24], \
-    (\"ItsSplit\", 1): [174, 24], (\"ItsSplit\", 2): [174, 76], (\"Thread\", 1): [174, 24], (\"Thread\", 2): [174, 24]}";
+const COUNTS: &str = "{(\"Crs\", 1): [174, 16], (\"Crs\", 2): [8, 2], (\"Its\", 1): [174, 16], (\"Its\", 2): [43, 24], \
+    (\"ItsSplit\", 1): [174, 16], (\"ItsSplit\", 2): [174, 48], (\"Thread\", 1): [174, 16], (\"Thread\", 2): [174, 16]}";
 
 /// Steps of a search through all schedules at most.
 const SCHEDULES: u64 = 1_000;

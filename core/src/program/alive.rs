@@ -5,7 +5,7 @@
 //! warp do meanwhile (report, 6.5; `--check safety` watches that), so that `sync` leads on and `break` to its target.
 
 use super::env::{FuncId, Function, ProgEnv};
-use super::instr::{Instr, Op, Slot};
+use super::instr::{Instr, Op, STACK_BASE, Slot};
 use super::ops::Class;
 use super::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
@@ -48,9 +48,9 @@ impl Alive {
 
     fn add(&mut self, env: &ProgEnv, function: &Function, kept: bool) {
         let Some(before) = flow(env, function, kept) else { return };
-        let names = function.slots;
+        let slots = function.slots;
         for (at, alive) in (function.start.0 as usize..).zip(before) {
-            let set: Box<[_]> = alive.ones().map(|n| names.name(n)).collect();
+            let set: Box<[_]> = alive.ones().map(|n| slots.name(n)).collect();
             let (number, _) = self.sets.insert_full(set);
             if let Some(at) = self.at.get_mut(at) {
                 *at = u32::try_from(number).ok();
@@ -63,8 +63,8 @@ impl Alive {
 fn flow(env: &ProgEnv, function: &Function, kept: bool) -> Option<Vec<FixedBitSet>> {
     let (start, end) = (function.start.0, function.end.0);
     let code = env.code.get(start as usize..end as usize)?;
-    let names = function.slots;
-    let count = names.count();
+    let slots = function.slots;
+    let count = slots.count();
     if code.len().saturating_mul(count) > LIMIT {
         return None;
     }
@@ -78,9 +78,11 @@ fn flow(env: &ProgEnv, function: &Function, kept: bool) -> Option<Vec<FixedBitSe
             next.get(k)?.iter().filter_map(|to| before.get(*to)).for_each(|alive| after.union_with(alive));
             // Lanes whose guard does not hold keep what they have.
             if i.guard.is_none() {
-                writes(i, env, |class, slot| names.number(class, slot).into_iter().for_each(|n| after.remove(n)));
+                writes(i, env, |class, slot| slots.number(class, slot).into_iter().for_each(|n| after.remove(n)));
             }
-            reads(i, env, |class, slot| names.number(class, slot).into_iter().for_each(|n| after.insert(n)));
+            reads(i, env, |class, slot| after.extend(slots.number(class, slot)));
+            // Where a variable of the frame ends is found from there (`memory::flat`).
+            after.extend(slots.number(Class::W, STACK_BASE));
             if kept && i.op == Op::Exit {
                 after.insert_range(..);
             }

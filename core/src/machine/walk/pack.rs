@@ -27,11 +27,10 @@ pub(super) struct Layout {
     p: Vec<Slot>,
     lanes: usize,
     env: Arc<ProgEnv>,
-    alive: Alive,
+    /// `None`: all registers are told apart.
+    alive: Option<Alive>,
     /// The entry's slots of each class.
     entry: [usize; 3],
-    /// Whether the program moves the top of the entry's stack.
-    moves_stack: bool,
     /// Whether registers of threads that have ended are looked at.
     kept: bool,
 }
@@ -40,13 +39,12 @@ pub(super) struct Layout {
 type Kept = SmallVec<[LaneMask; 64]>;
 
 impl Layout {
-    /// Of a launch; `kept`: registers of threads that have ended are looked at.
-    pub fn of(env: &Arc<ProgEnv>, loaded: &Loaded, kept: bool) -> Self {
+    /// Of a launch. `kept`: registers of threads that have ended are looked at; `leaves_out`: what is dead is left out.
+    pub fn of(env: &Arc<ProgEnv>, loaded: &Loaded, kept: bool, leaves_out: bool) -> Self {
         let lanes = (loaded.warp_size as usize).min(LANES);
-        let alive = Alive::of(env, loaded.entry, kept);
-        let (moves_stack, shared) = (loaded.moves_stack, Arc::clone(env));
-        let (w, q, p, entry) = (vec![], vec![], vec![], [0; 3]);
-        let mut layout = Self { w, q, p, lanes, env: shared, alive, entry, moves_stack, kept };
+        let alive = leaves_out.then(|| Alive::of(env, loaded.entry, kept));
+        let (w, q, p) = (vec![], vec![], vec![]);
+        let mut layout = Self { w, q, p, lanes, env: Arc::clone(env), alive, entry: [0; 3], kept };
         let Some(entry) = env.function(loaded.entry) else { return layout };
         layout.entry = [entry.slots.w, entry.slots.q, entry.slots.p].map(usize::from);
         let given = |class, slot| entry.preloads.iter().any(|p| (p.class, p.slot) == (class, slot));
@@ -68,9 +66,9 @@ impl Layout {
     /// What is kept of a frame: of a function that fills it for all lanes, what it is filled with, too.
     fn kept<C: Explored>(&self, control: &C, depth: u32, of: &Rows<'_>) -> Kept {
         let live = self.live();
-        if of.whole {
+        let Some(alive) = self.alive.as_ref().filter(|_| !of.whole) else {
             return smallvec![live; of.sizes.iter().sum()];
-        }
+        };
         let mut kept: Kept = smallvec![0; of.sizes.iter().sum()];
         let mut keep = |slots: &mut dyn Iterator<Item = (Class, Slot)>, lanes: LaneMask| {
             for number in slots.filter_map(|slot| of.number(slot)) {
@@ -82,17 +80,13 @@ impl Layout {
         let exited = if self.kept && depth == 0 { !control.live() } else { 0 };
         // Lanes of which nothing is known keep everything.
         let mut rest = (control.live() | exited) & live;
-        let stack = [(Class::W, STACK_BASE), (Class::W, STACK_TOP)];
         control.stands(depth, &mut |place, lanes| {
-            let alive = place.map(|pc| self.alive.before(pc));
-            if alive != Some(None) {
+            let slots = place.map(|pc| alive.before(pc));
+            if slots != Some(None) {
                 rest &= !lanes;
             }
-            if let Some(Some(alive)) = alive {
-                keep(&mut alive.iter().copied(), lanes);
-                if self.moves_stack || depth > 0 {
-                    keep(&mut stack.into_iter(), lanes);
-                }
+            if let Some(Some(slots)) = slots {
+                keep(&mut slots.iter().copied(), lanes);
             }
         });
         if let Some(function) = of.filled.and_then(|f| self.env.function(f)) {
@@ -165,7 +159,7 @@ impl Layout {
             }
             self.pack_frame(frame, &rows, &self.kept(&warp.control, depth, &rows), out);
         }
-        self.pack_local(&warp.local, warp.control.live(), out);
+        Self::pack_local(&warp.local, self.stack_of(&warp.control), out);
     }
 
     pub fn unpack_warp<C: Explored>(&self, warp: &mut Warp<C>, from: &mut Unpack<'_>) {
@@ -194,22 +188,27 @@ impl Layout {
             let kept = self.kept(control, depth, &rows);
             self.unpack_frame(frame, &rows, &kept, from);
         }
-        let live = control.live();
-        self.unpack_local(local, live, from);
+        let live = self.stack_of(control);
+        Self::unpack_local(local, live, from);
         forget(warp);
     }
 
-    fn pack_local(&self, local: &LocalMemory, live: LaneMask, out: &mut Vec<u8>) {
+    /// The lanes whose local memory is kept.
+    fn stack_of<C: Explored>(&self, control: &C) -> LaneMask {
+        self.live() & if self.alive.is_some() { control.live() } else { !0 }
+    }
+
+    fn pack_local(local: &LocalMemory, live: LaneMask, out: &mut Vec<u8>) {
         put(out, local.extent());
         put(out, local.is_written().into());
         if local.is_written() {
             for row in local.rows() {
-                lanes_of(live & self.live()).for_each(|l| put(out, row.0[l]));
+                lanes_of(live).for_each(|l| put(out, row.0[l]));
             }
         }
     }
 
-    fn unpack_local(&self, local: &mut LocalMemory, live: LaneMask, from: &mut Unpack<'_>) {
+    fn unpack_local(local: &mut LocalMemory, live: LaneMask, from: &mut Unpack<'_>) {
         let extent = from.u32();
         let written = from.u32() == 1;
         if !written && !local.is_written() && local.extent() == extent {
@@ -219,7 +218,7 @@ impl Layout {
         if written {
             for offset in (0..u64::from(extent.div_ceil(4))).map(|k| k * 4) {
                 let row = local.row_mut(offset).map(|row: &mut Lanes32| &mut row.0);
-                row.into_iter().for_each(|row| lanes_of(live & self.live()).for_each(|l| row[l] = from.u32()));
+                row.into_iter().for_each(|row| lanes_of(live).for_each(|l| row[l] = from.u32()));
             }
         }
     }

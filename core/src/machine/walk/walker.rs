@@ -180,8 +180,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
             let room = u64::from(config.device.capacity.blocks);
             let ends = !env.barriers.is_empty() || blocks > room;
-            let (layout, visible) =
-                (Layout::of(&env, &loaded, config.keep_finished), Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered));
+            let (layout, visible) = (
+                Layout::of(&env, &loaded, config.keep_finished, grain.carries_on()),
+                Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered),
+            );
             Fixed { loaded, layout, visible }
         };
         let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
