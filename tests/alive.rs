@@ -3,7 +3,7 @@
 //! (`Grain::Instruction`) and without, searches find the same.
 
 use crate::reference::Found;
-use crate::space::{Small, small};
+use crate::small::{Small, small};
 use std::collections::BTreeSet;
 use warpstep::explore::space::{Options, explore};
 use warpstep::machine::walk::{Grain, State};
@@ -118,6 +118,19 @@ pub fn cases() -> Vec<Case> {
              st.global.u32 [%m], 1; add.u64 %rd0, %m, 8;
              { .param .b64 a; st.param.b64 [a], %rd0; call noticed, (a); } ld.u32 %r0, [%rd2]; st.global.u32 [%m+16], %r0;",
         ),
+        // Its second call finds what its first one was filled with.
+        Case {
+            threads: 32,
+            warp_size: 32,
+            controls: &[ControlModel::Crs, ControlModel::Its],
+            ..apart(
+                "what fills a function",
+                ".func twice(.param .b64 at) { .reg .b64 %rd; ld.param.u64 %rd, [at];
+                 st.global.u32 [%rd], 77; st.global.u32 [%rd+4], 88; ret; }",
+                "{ .param .b64 a; st.param.b64 [a], %m; call twice, (a); } add.u64 %rd0, %m, 16;
+                 { .param .b64 a; st.param.b64 [a], %rd0; call twice, (a); }",
+            )
+        },
         Case {
             memory: MemoryModel::Split,
             ..apart(
@@ -187,4 +200,26 @@ fn registers_of_threads_that_have_ended_are_kept_where_somebody_reads_them() {
     let found = ended(Grain::Visible);
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found, ended(Grain::Instruction));
+}
+
+/// Each careless analysis loses something of one of the programs.
+#[cfg(feature = "mutants")]
+pub fn mutants_are_noticed() {
+    use warpstep::base::mutant::{Mutant, select};
+    let careless = [
+        Mutant::DeadCallers,
+        Mutant::DeadGuarded,
+        Mutant::DeadTargets,
+        Mutant::DeadDeferred,
+        Mutant::DeadInFlight,
+        Mutant::DeadEnded,
+        Mutant::DeadBase,
+        Mutant::DeadFilled,
+    ];
+    for mutant in careless {
+        select(Some(mutant));
+        let noticed = cases().iter().any(|case| case.compare().is_err()) || ended(Grain::Visible).len() != 2;
+        select(None);
+        assert!(noticed, "{mutant:?}");
+    }
 }

@@ -30,3 +30,5 @@ mod warp_size;
 mod ends;
 #[path = "shared/reference.rs"]
 mod reference;
+#[path = "shared/small.rs"]
+mod small;

@@ -1,6 +1,7 @@
 //! What a search asks of a control model: who could run, the state as bytes, and where every lane stands.
 
 use super::{Control, Crs, Flow, Grouping, Idle, Its, Wait};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::machine::packed::{Unpack, put};
 use crate::verdict::{Token, TokenKind, Tokens};
@@ -105,7 +106,8 @@ impl Explored for Crs {
         }
         let view = Tokens { stack: &self.stack, disabled: self.disabled() };
         see(Some(self.flow.pc), self.flow.mask & !self.exited);
-        view.activations(self.flow.mask, |_, token, waiting| see(Some(token.pc), waiting));
+        let waits = |token: &Token| (!on(Mutant::DeadDeferred)).then_some(token.pc);
+        view.activations(self.flow.mask, |_, token, waiting| see(waits(token), waiting));
     }
 
     fn pack(&self, out: &mut Vec<u8>) {

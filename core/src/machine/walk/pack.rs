@@ -5,6 +5,7 @@
 //! size, and what only a scheduler remembers. Equal states have equal bytes: lists whose order means nothing are sorted. What
 //! was left out is zero when a state is put back.
 
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of};
 use crate::machine::block::barrier::{Arrival, Barriers, Open};
 use crate::machine::block::state::Block;
@@ -42,6 +43,7 @@ impl Layout {
     /// Of a launch. `kept`: registers of threads that have ended are looked at; `leaves_out`: what is dead is left out.
     pub fn of(env: &Arc<ProgEnv>, loaded: &Loaded, kept: bool, leaves_out: bool) -> Self {
         let lanes = (loaded.warp_size as usize).min(LANES);
+        let kept = kept && !on(Mutant::DeadEnded);
         let alive = leaves_out.then(|| Alive::of(env, loaded.entry, kept));
         let (w, q, p) = (vec![], vec![], vec![]);
         let mut layout = Self { w, q, p, lanes, env: Arc::clone(env), alive, entry: [0; 3], kept };
@@ -85,11 +87,13 @@ impl Layout {
             if slots != Some(None) {
                 rest &= !lanes;
             }
-            if let Some(Some(slots)) = slots {
+            let above = depth == control.deepest() || !on(Mutant::DeadCallers);
+            if let Some(Some(slots)) = slots.filter(|_| above) {
                 keep(&mut slots.iter().copied(), lanes);
             }
         });
-        if let Some(function) = of.filled.and_then(|f| self.env.function(f)) {
+        let filled = of.filled.filter(|_| !on(Mutant::DeadFilled));
+        if let Some(function) = filled.and_then(|f| self.env.function(f)) {
             keep(&mut function.preloads.iter().map(|p| (p.class, p.slot)), live);
         }
         if rest != 0 {

@@ -4,6 +4,7 @@ use super::journal::Head;
 use super::pack::{pack_block, unpack_block, whose};
 use super::store::{At, MEMORY};
 use super::walker::{Touched, Walker, index};
+use crate::base::mutant::{Mutant, on};
 use crate::machine::block::state::Block;
 use crate::machine::context::state::ContextState;
 use crate::machine::control::Explored;
@@ -60,7 +61,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                     let mut in_flight = Vec::new();
                     memory.save(Part::Warp(who), &mut in_flight);
                     // What is in flight may yet read the registers that it was issued with.
-                    fixed.layout.pack_warp(warp, !in_flight.is_empty(), out);
+                    let whole = !in_flight.is_empty() && !on(Mutant::DeadInFlight);
+                    fixed.layout.pack_warp(warp, whole, out);
                     out.append(&mut in_flight);
                 });
             }
