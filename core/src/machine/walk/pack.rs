@@ -108,6 +108,10 @@ impl Layout {
         let [w, q, p] = rows.parts(kept);
         for (slot, kept) in w {
             let Some(row) = frame.w.get_mut(slot) else { continue };
+            if kept == live {
+                row.0[..self.lanes].iter().for_each(|v| put(out, *v));
+                continue;
+            }
             lanes_of(kept).for_each(|l| put(out, row.0[l]));
             lanes_of(live & !kept).for_each(|l| row.0[l] = 0);
         }
