@@ -180,6 +180,28 @@ fn what_is_read_late_is_kept() {
     }
 }
 
+/// A lock that is taken by compare-and-swap: what a thread read while it had the lock is dead once it has given it back.
+const LOCK: &str = "L: atom.global.cas.b32 %r0, [%m], 0, 1; setp.ne.u32 %p0, %r0, 0; @%p0 bra L;
+    ld.volatile.global.u32 %r1, [%m+4]; add.u32 %r1, %r1, 1; st.volatile.global.u32 [%m+4], %r1; atom.global.exch.b32 %r0, [%m], 0;";
+
+#[test]
+fn states_of_a_lock_are_who_has_gone_through_and_where_its_holder_is() {
+    for threads in [2, 4, 8] {
+        let lock = Case { threads, controls: &[ControlModel::Thread], ..apart("a lock", "", LOCK) };
+        for (_, program) in lock.programs() {
+            let space = program.space(Grain::Visible, None, false);
+            let found = Found::of(&space).expect("it comes to its end");
+            assert!(found.defects.is_empty() && found.endless == Some(false) && found.outcomes.len() == 1, "{found:?}");
+            // Some have gone through; nobody has the lock, or one of the others, who stands at one of three places.
+            assert_eq!(
+                space.graph.states(),
+                (1 << threads) + 3 * threads as usize * (1 << (threads - 1)),
+                "{threads} threads"
+            );
+        }
+    }
+}
+
 /// What 64-bit registers of the first thread hold when all have ended, which conditions of litmus tests read.
 pub fn ended(grain: Grain) -> BTreeSet<Vec<Option<u64>>> {
     let text = ".version 8.0\n.target sm_60\n.address_size 64\n.entry k(.param .u64 p) {\n.reg .b64 %m, %rd; .reg .b32 %t; \

@@ -80,6 +80,7 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// Room for lists.
     pub(super) stale: Vec<At>,
     pub(super) shared: Vec<At>,
+    pub(super) in_flight: Vec<u8>,
     pub(super) touched: Touched,
     /// What happened before anybody had a choice.
     pub(super) begun: Begun,
@@ -205,6 +206,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             memo: Memo::default(),
             stale: Vec::new(),
             shared: Vec::new(),
+            in_flight: Vec::new(),
             state,
             env,
             program,
