@@ -113,6 +113,28 @@ fn flags_of_other_machines_are_refused() {
     }
 }
 
+/// D-race-remote: commands that look for races among runs know what marks mean to which memory.
+#[test]
+fn marks_of_kernels_count_where_memory_knows_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let ptx = folder.path().join("k.ptx");
+    let kernel = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b32 %b, %r;\n.reg .b64 %m;\n\
+                .reg .pred %q;\nld.param.u64 %m, [p];\nmov.u32 %b, %ctaid.x;\nsetp.ne.u32 %q, %b, 0;\n@%q bra OTHER;\n\
+                st.global.u32 [%m], 1;\nst.release.cta.global.u32 [%m+64], 1;\nexit;\nOTHER:\n\
+                .pragma \"warpstep remote\";\nld.acquire.gpu.global.u32 %r, [%m+64];\nsetp.eq.u32 %q, %r, 0;\n\
+                @%q bra OTHER;\nld.global.u32 %r, [%m];\nexit;\n}\n";
+    std::fs::write(&ptx, kernel).unwrap();
+    let launch = ["--grid", "2", "--block", "1", "--buffer", "m:u32:128", "--arg", "buffer:m", "--check", "races"];
+    for command in [&["run"][..], &["hunt", "--seeds", "3"], &["prove"]] {
+        for (memory, code) in [("rsp", 0), ("flat", 1)] {
+            let mut warpstep = Command::new(env!("CARGO_BIN_EXE_warpstep"));
+            warpstep.args(command).arg(&ptx).args(launch).args(["--memory", memory]);
+            let output = warpstep.current_dir(folder.path()).output().unwrap();
+            assert_eq!(output.status.code(), Some(code), "{command:?} {memory}: {}", text(&output));
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn what_was_found_is_told_where_it_cannot_be_written() {

@@ -1,6 +1,8 @@
 //! PTX kernels on the hardware of remote-scope promotion (`--memory rsp`): small programs end as they do on the abstract machine, the
 //! published bugs are found, and fences and other instructions do what spec-notes/rsp-ptx.md says. `RSP_FULL=1` leaves no program out.
 
+mod races;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -347,11 +349,13 @@ fn volatile_accesses_pass_messages() {
     assert_eq!(proposed(&volatile("ld.global.nc.u32 %r1, [%m];"), BLOCKS, &[256, 320]), set(ORDERED));
 }
 
-/// One thread stores, another spins on what its cache holds.
+/// One thread stores, another spins on what its cache holds, and reads something else in between: then nobody is about to read the
+/// old value, and a fetch that were promised to readers alone need never come.
 fn spinning() -> String {
     two(
         "st.global.u32 [%m], 7;",
-        "L: ld.global.u32 %r0, [%m];\nsetp.eq.u32 %q, %r0, 0;\n@%q bra L;\nst.global.u32 [%m+256], %r0;",
+        "L: ld.global.u32 %r0, [%m];\nld.global.u32 %r1, [%m+64];\nsetp.eq.u32 %q, %r0, 0;\n@%q bra L;\n\
+         st.global.u32 [%m+256], %r0;",
     )
 }
 
@@ -417,6 +421,7 @@ pub mod mutants {
         let mut missed = Vec::new();
         for mutant in [
             Mutant::RspPtxNeverFetchesEarly,
+            Mutant::RspPtxKeepsOldValues,
             Mutant::RspPtxEndsDirty,
             Mutant::RspPtxRemoteIgnored,
             Mutant::RspPtxFenceIgnored,

@@ -254,6 +254,16 @@ impl<'a> Kernel<'a> {
         }
     }
 
+    /// How a run looks for races: it ends at the first.
+    pub(super) fn races(&self) -> RacesOptions {
+        RacesOptions { remote: self.config.memory.has_remote(), stopping: true, ..RacesOptions::default() }
+    }
+
+    /// The observers of a run that ends at the first defect.
+    pub(super) fn observers(&self, env: &Arc<ProgEnv>) -> Observers {
+        Observers::of(&self.checks, env, self.races())
+    }
+
     /// The name of the module in messages.
     pub(super) fn path(&self) -> PathBuf {
         self.sources.get(self.file).map_or_else(PathBuf::new, |source| source.name.clone().into())
@@ -264,9 +274,4 @@ impl fmt::Debug for Kernel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kernel").field("ptx", &self.path()).field("launch", &self.launch).finish_non_exhaustive()
     }
-}
-
-/// The observers of a run that ends at the first defect.
-pub(super) fn observers(checks: &[Check], env: &Arc<ProgEnv>) -> Observers {
-    Observers::of(checks, env, RacesOptions { stopping: true, ..RacesOptions::default() })
 }

@@ -2,7 +2,7 @@
 
 use super::argument::{Given, Memory};
 use super::error::Error;
-use super::kernel::{Kernel, observers};
+use super::kernel::Kernel;
 use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
 use crate::explore::{Ending, Limits, Played, Refusal, ScheduleFile, Target};
@@ -39,7 +39,7 @@ impl Kernel<'_> {
     pub fn run(mut self) -> Result<Run, Error> {
         self.sensible(true)?;
         let target = self.target(false)?;
-        let mut observers = observers(&self.checks, &target.program());
+        let mut observers = self.observers(&target.program());
         let mut oracle: Box<dyn Oracle> = match self.config.seed {
             None => Box::new(Fair),
             Some(seed) => Box::new(Seeded::new(seed)),
@@ -66,7 +66,7 @@ impl Kernel<'_> {
         target.takes(&file).map_err(refuse)?;
         let limits = Limits::of_schedule(&file.schedule, self.config.max_steps);
         let mut recorder = Recorder::new(Replay::new(file.schedule));
-        let observers = observers(&self.checks, &target.program());
+        let observers = self.observers(&target.program());
         let (mut played, trace, _) = target.observe(&mut recorder, limits, observers, &mut |_, _| ());
         target.explain(&mut played);
         if matches!(played.ending, Ending::Expected)

@@ -1,9 +1,9 @@
 //! A kernel under many schedules: hunted by seeds, or proved by all states.
 
 use super::error::Error;
-use super::kernel::{Kernel, observers};
+use super::kernel::Kernel;
 use super::prepared::USUAL_MEMORY;
-use crate::check::{Check, RacesOptions};
+use crate::check::Check;
 use crate::choice::{Fair, Strategy};
 use crate::explore::space::{Fairness, Options};
 use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, Target};
@@ -86,7 +86,7 @@ impl Kernel<'_> {
         }
         let limits = Limits::of_run(Some(fair.clock), self.config.max_steps);
         let env = target.program();
-        let watchers = || observers(&self.checks, &env);
+        let watchers = || self.observers(&env);
         let steps = fair.fair_from.unwrap_or(u64::MAX);
         let first = target.record(Fair, Limits { steps, ..limits }, watchers());
         let mut findings: Vec<Finding> = self.finding(&target, None, &first)?.into_iter().collect();
@@ -138,11 +138,10 @@ impl Kernel<'_> {
         options.max_states = self.max_states;
         options.max_steps = self.config.max_steps;
         options.max_bytes = Some(self.config.max_memory.unwrap_or(USUAL_MEMORY));
-        options.races =
-            self.checks.contains(&Check::Races).then(|| RacesOptions { stopping: true, ..RacesOptions::default() });
+        options.races = self.checks.contains(&Check::Races).then(|| self.races());
         let how = Prove { progress: self.progress, fairness: Fairness::Weak, grain: Grain::Visible };
         let proof = target
-            .prove(how, &mut options, &|| observers(&self.checks, &env))
+            .prove(how, &mut options, &|| self.observers(&env))
             .map_err(|stop| self.ended(&target, &Ending::Stopped(stop)))?;
         let mut findings = Vec::new();
         for shown in proof.defects.iter().chain(&proof.outcomes) {

@@ -260,7 +260,8 @@ impl Common {
     /// How races are looked for.
     pub fn races(&self, stopping: bool) -> RacesOptions {
         let (benign, weak_volatile) = (self.benign.unwrap_or_default(), self.volatile.unwrap_or_default());
-        RacesOptions { benign, weak_volatile, stopping }
+        let remote = MemoryModel::preset(&self.memory).is_some_and(|memory| memory.has_remote());
+        RacesOptions { benign, weak_volatile, remote, stopping }
     }
 
     /// How a search looks for races in all schedules, where the flags ask for them.

@@ -294,6 +294,8 @@ words! {
         LscPtxBarrierAtOnce = "lsc-ptx-barrier-at-once",
         /// Nobody fetches what nobody asks for (D-rsp-ptx-environment).
         RspPtxNeverFetchesEarly = "rsp-ptx-never-fetches-early",
+        /// What is valid is fetched again only while somebody is about to read it (D-rsp-ptx-environment).
+        RspPtxKeepsOldValues = "rsp-ptx-keeps-old-values",
         /// A block ends while its cache is dirty (D-rsp-ptx-end).
         RspPtxEndsDirty = "rsp-ptx-ends-dirty",
         /// The mark of remote accesses is not looked at (D-rsp-ptx-remote).

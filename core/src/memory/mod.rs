@@ -65,6 +65,12 @@ impl MemoryModel {
     /// Those that `compare` goes through: what every kernel may meet.
     pub const COMPARED: [&'static str; 2] = ["flat", "fermi"];
 
+    /// Whether marks of remote accesses mean something to it (D-rsp-ptx-remote).
+    #[must_use]
+    pub const fn has_remote(&self) -> bool {
+        matches!(self, Self::Rsp(_))
+    }
+
     /// The engine of a name: `flat`, `rsp` with the proposed scheme, `lsc`, `slsc`, `lsc-mutex`, or a preset device with its memory
     /// programs.
     #[must_use]

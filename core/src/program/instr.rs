@@ -37,6 +37,8 @@ pub const STACK_BASE: Slot = Slot(0);
 pub const STACK_TOP: Slot = Slot(1);
 /// The destination `_`.
 pub const NO_SLOT: Slot = Slot(u16::MAX);
+/// The pragma that marks the next instruction as a remote access (D-rsp-ptx-remote).
+pub(super) const REMOTE: &str = "warpstep remote";
 
 /// A guard: lanes whose predicate equals `negated` sit the instruction out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -395,7 +397,7 @@ pub struct WarpRequest {
     pub order: Order,
     /// The scope.
     pub scope: Scope,
-    /// Whether it is marked as remote (`.pragma "warpstep remote"`, D-rsp-ptx-remote).
+    /// Whether it is marked as remote ([`REMOTE`]).
     pub remote: bool,
 }
 

@@ -82,7 +82,7 @@ impl Printer<'_> {
                 let inlined = some(*inlined_at, |(file, line, column)| format!(", inlined_at {file} {line} {column}"));
                 format!(".loc {file} {line} {column}{function}{inlined}")
             }
-            Debugging::Pragma(texts) => pragma(texts),
+            Debugging::Pragma { texts, .. } => pragma(texts),
             Debugging::Section { name, body, .. } => format!(".section {name} {{{body}}}"),
             Debugging::Dwarf(text) => text.clone(),
         }

@@ -56,7 +56,7 @@ pub enum Debugging {
     /// `.loc 1 22 8 [, function_name L [+ n], inlined_at 1 27 30]`
     Loc(Loc),
     /// `.pragma "nounroll", …;`
-    Pragma(Vec<String>),
+    Pragma { texts: Vec<String>, span: Span },
     /// `.section .debug_x { … }`: its name with the dot, and the text between its braces. The span covers the whole.
     Section { name: String, body: String, span: Span },
     /// An `@@DWARF …` line of old compilers.

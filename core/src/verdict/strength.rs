@@ -23,13 +23,22 @@ pub enum Reach {
     Block,
     /// `.gpu`, `.sys`: all threads.
     Device,
+    /// All threads, and the others' scopes need not include the operation's own: a remote access (D-race-remote).
+    Remote,
 }
 
 impl Reach {
     /// Whether the scope includes a thread, which is in the operation's block or not.
     #[must_use]
     pub const fn includes(self, same_block: bool) -> bool {
-        same_block || matches!(self, Self::Device)
+        same_block || !matches!(self, Self::Block)
+    }
+
+    /// Whether two scopes include each other's threads, as far as they must.
+    #[must_use]
+    pub const fn with(self, other: Self, same_block: bool) -> bool {
+        let remote = matches!(self, Self::Remote) || matches!(other, Self::Remote);
+        remote || self.includes(same_block) && other.includes(same_block)
     }
 }
 
@@ -48,7 +57,7 @@ impl Strength {
     #[must_use]
     pub const fn with(self, other: Self, same_block: bool) -> bool {
         match (self, other) {
-            (Self::Strong(a), Self::Strong(b)) => a.includes(same_block) && b.includes(same_block),
+            (Self::Strong(a), Self::Strong(b)) => a.with(b, same_block),
             _ => false,
         }
     }
@@ -63,5 +72,8 @@ mod tests {
         let (near, far) = (Strength::Strong(Reach::Block), Strength::Strong(Reach::Device));
         assert!(near.with(far, true) && !near.with(far, false) && far.with(far, false));
         assert!(!Strength::Weak.with(far, true));
+        let remote = Strength::Strong(Reach::Remote);
+        assert!(remote.with(near, false) && near.with(remote, false) && remote.with(far, false));
+        assert!(!remote.with(Strength::Weak, false));
     }
 }

@@ -15,7 +15,9 @@ impl Watch {
         if fence.acquires {
             for lane in lanes_of(lanes) {
                 let first = block.first;
-                acquire_observed(block, (warp, lane), |_, release| fence.reach.includes(release.block == first));
+                acquire_observed(block, (warp, lane), |_, release| {
+                    fence.reach.with(release.reach, release.block == first)
+                });
             }
         }
         if fence.total {

@@ -69,6 +69,8 @@ pub struct RacesOptions {
     pub benign: Benign,
     /// Whether volatile accesses are weak ones, as in C++: whoever communicates by them races.
     pub weak_volatile: bool,
+    /// Whether marks of remote accesses count: memory has remote-scope promotion (D-race-remote).
+    pub remote: bool,
     /// Whether the run ends at the first.
     pub stopping: bool,
 }
@@ -77,8 +79,8 @@ impl Races {
     /// The same as options say.
     #[must_use]
     pub fn with(mut self, options: RacesOptions) -> Self {
-        if options.weak_volatile {
-            self.sites = sites(&self.watch.env, true);
+        if options.weak_volatile || options.remote {
+            self.sites = sites(&self.watch.env, options);
         }
         (self.watch.findings.benign, self.watch.findings.stop) = (options.benign, options.stopping);
         self
@@ -87,7 +89,7 @@ impl Races {
     /// An observer of a program's launches, which run one after another: what a launch does happens before the next.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        let sites = sites(&env, false);
+        let sites = sites(&env, RacesOptions::default());
         let orders = |s: &Site| matches!(s, Site::Fence(_) | Site::WarpSync(_) | Site::Exit);
         let orders = sites.iter().enumerate().filter(|(_, s)| orders(s)).map(|(k, _)| k).collect();
         let watch = Watch { env, kept: KEPT, next: 1, last: (u64::MAX, 0), ..Watch::default() };

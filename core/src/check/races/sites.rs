@@ -1,5 +1,6 @@
 //! What each instruction means to the race checker: decided once per program, looked up by program address.
 
+use super::RacesOptions;
 use crate::base::Pc;
 use crate::check::plain;
 use crate::program::env::ProgEnv;
@@ -86,10 +87,12 @@ pub(super) fn access_at(sites: &[Site], pc: Pc) -> Option<&AccessSite> {
     }
 }
 
-/// The sites of a program, by program address; `weak`: volatile accesses are weak (`--volatile weak`).
-pub(super) fn sites(env: &ProgEnv, weak: bool) -> Vec<Site> {
+/// The sites of a program, by program address.
+pub(super) fn sites(env: &ProgEnv, options: RacesOptions) -> Vec<Site> {
+    let RacesOptions { weak_volatile: weak, remote, .. } = options;
     let site = |(pc, i): (usize, &Instr)| match plain::request(env, i) {
         Some(request) => access(&request).map_or(Site::Other, |site| {
+            let site = if remote { site.with_mark_of(&request) } else { site };
             let volatile = request.order == Order::Volatile;
             let waits = || request.op == MemOp::Load && waits(env, pc, &request);
             Site::Access(match weak && volatile {
@@ -164,6 +167,16 @@ fn access(request: &WarpRequest) -> Option<AccessSite> {
 }
 
 impl AccessSite {
+    /// It where marks of remote accesses count: at the scope of a block they are none (D-rsp-ptx-remote).
+    const fn with_mark_of(self, request: &WarpRequest) -> Self {
+        match self.strength {
+            Strength::Strong(Reach::Device) if request.remote => {
+                Self { strength: Strength::Strong(Reach::Remote), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// An access here as a party of a race.
     pub fn party(&self, address: u64, value: Option<u64>) -> Party {
         let strong = self.strength != Strength::Weak;
@@ -208,7 +221,7 @@ impl AccessSite {
         let conflicts_as_much = self.kind.writes() || !other.kind.writes();
         let as_strong = (self.strength, self.width) == (other.strength, other.width);
         let no_stronger =
-            self.strength == Strength::Weak || as_strong && (near || self.strength == Strength::Strong(Reach::Device));
+            self.strength == Strength::Weak || as_strong && (near || self.strength != Strength::Strong(Reach::Block));
         conflicts_as_much && no_stronger
     }
 }

@@ -57,8 +57,9 @@ pub(super) fn publish(block: &mut Block, who: (usize, usize), at: u64, site: &Ac
     }
     let Some(pending) = block.warps.get(warp).and_then(|w| w.has_pending(lane)) else { return Vec::new() };
     let release = |reach, moment: &Moment| Release { block: block.first, reach, known: Arc::new(moment.known()) };
-    let reaches = [Reach::Block, Reach::Device];
-    let fences = reaches.into_iter().filter_map(|r| Some(release(r, pending.fences[r as usize].as_ref()?)));
+    let reaches = [Reach::Block, Reach::Device, Reach::Remote];
+    // No fence is remote.
+    let fences = reaches[..2].iter().filter_map(|r| Some(release(*r, pending.fences[*r as usize].as_ref()?)));
     let heads = reaches.into_iter().filter_map(|r| Some(release(r, pending.heads.get(&(at, site.width, r))?)));
     fences.chain(heads).collect()
 }
@@ -69,7 +70,8 @@ pub(super) fn observe(block: &mut Block, who: (usize, usize), at: u64, site: &Ac
     let Strength::Strong(reach) = site.strength else { return };
     let Some(w) = block.warps.get_mut(warp) else { return };
     let observed = &mut w.pending(lane).observed;
-    for release in releases.into_iter().filter(|r| r.reach.includes(r.block == first)) {
+    // A remote read may complete the pattern of a release that does not reach it.
+    for release in releases.into_iter().filter(|r| r.reach.with(reach.max(Reach::Device), r.block == first)) {
         let same = |o: &&mut (u64, u32, Release)| {
             (o.0, o.1, o.2.block, o.2.reach) == (at, site.width, release.block, release.reach)
         };
@@ -80,7 +82,7 @@ pub(super) fn observe(block: &mut Block, who: (usize, usize), at: u64, site: &Ac
     }
     if site.acquires {
         // It completes the patterns of earlier strong reads of its location.
-        let mine = |of, r: &Release| of == (at, site.width) && reach.includes(r.block == first);
+        let mine = |of, r: &Release| of == (at, site.width) && reach.with(r.reach, r.block == first);
         acquire_observed(block, who, mine);
     }
 }

@@ -142,7 +142,7 @@ impl Promoted {
     /// The same of fetches that are promised: somebody of the block is about to read here, or what is held is older than what could be.
     fn wanted(&self, group: Group, unit: Unit) -> Option<At> {
         let entry = self.caches.entry(group, unit)?;
-        let newer = || is_stale(&self.arena, unit, entry);
+        let newer = || is_stale(&self.arena, unit, entry) && !on(Mutant::RspPtxKeepsOldValues);
         if entry.reads > 0 || newer() { self.fetches(group, unit) } else { None }
     }
 

@@ -3,6 +3,7 @@
 use crate::base::{Span, Wording, complaints, either, phrases};
 use crate::program::consts::ConstError;
 use crate::program::forms::Need;
+use crate::program::instr::REMOTE;
 
 /// A complaint: what, where, and where the other party stands when there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -280,6 +281,10 @@ complaints! {
         SectionData { found: String } =>
             "section" ("`{found}` does not belong into a debug section") ("")
             ("a section holds labels and `.b8`, `.b16`, `.b32`, `.b64` with numbers or labels");
+        /// A pragma that names us and that we do not have.
+        UnknownPragma { text: String } =>
+            "unknown-pragma" ("there is no pragma `{text}`") ("not known")
+            ("the one of ours is `.pragma \"{REMOTE}\";`, which marks the next instruction as a remote access");
         /// `.maxntid` and `.reqntid` together, zero threads.
         Directive { name: String, why: &'static str } => "directive" ("`{name}` is not right here: {why}") ("");
     }

@@ -4,7 +4,7 @@ use super::error::{CheckError, Problem};
 use super::scope::{ParamKind, SymbolKind};
 use super::{Checker, Parameter, Signature};
 use crate::program::scope::labels;
-use crate::ptx::tree::{Function, FunctionDirective, Ident, Linkage, Prototype, StateSpace, Stmt, Variable};
+use crate::ptx::tree::{Debugging, Function, FunctionDirective, Ident, Linkage, Prototype, StateSpace, Stmt, Variable};
 
 impl Checker<'_> {
     /// A function or a prototype of one.
@@ -148,6 +148,7 @@ impl Checker<'_> {
     fn directives(&mut self, directives: &[FunctionDirective], entry: bool) {
         let has = |name: &str| directives.iter().any(|d| d.name == name);
         for directive in directives {
+            self.pragma(&directive.texts, directive.span, false);
             let sizes = matches!(directive.name.as_str(), "maxntid" | "reqntid" | "maxnreg" | "reqnctapercluster");
             let why = if sizes && directive.values.contains(&0) {
                 "a value is zero"
@@ -193,7 +194,12 @@ impl Checker<'_> {
                 Stmt::Instr(instr) => self.instruction(instr),
                 Stmt::Prototype(prototype) => self.prototype(prototype),
                 Stmt::Targets { ident, call, targets, .. } => self.targets(*ident, *call, targets),
-                Stmt::Label(_) | Stmt::Debug(_) => {}
+                Stmt::Debug(debug) => {
+                    if let Debugging::Pragma { texts, span } = &**debug {
+                        self.pragma(texts, *span, true);
+                    }
+                }
+                Stmt::Label(_) => {}
             }
         }
         for _ in 0..open {

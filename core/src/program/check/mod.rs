@@ -23,6 +23,7 @@ pub use scope::{ParamKind, Symbol, SymbolKind};
 
 use crate::base::Span;
 use crate::program::forms::{Need, Types};
+use crate::program::instr::REMOTE;
 use crate::program::select::Selected;
 use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names};
 use crate::ptx::{Modifier, Opcode};
@@ -112,6 +113,7 @@ pub fn check(module: &Module) -> (Checked, Vec<CheckError>) {
             Item::Function(function) => checker.function(function),
             Item::Alias { alias, aliasee, .. } => checker.alias(*alias, *aliasee),
             Item::Debug(Debugging::Section { body, span, .. }) => checker.section(body, *span),
+            Item::Debug(Debugging::Pragma { texts, span }) => checker.pragma(texts, *span, false),
             Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Debug(_) => {}
         }
     }
@@ -178,6 +180,19 @@ impl<'m> Checker<'m> {
 
     fn word(&self, modifier: Modifier) -> String {
         format!(".{}", modifier.text(self.names))
+    }
+
+    /// A pragma that names us is one of ours, and stands where it has an effect (`marks`: an instruction can follow); others are
+    /// other tools'.
+    fn pragma(&mut self, texts: &[String], span: Span, marks: bool) {
+        for text in texts.iter().filter(|text| text.trim_start().to_ascii_lowercase().starts_with("warpstep")) {
+            if text != REMOTE {
+                self.error(Problem::UnknownPragma { text: text.clone() }, span);
+            } else if !marks {
+                let why = "it marks the next instruction of a function's body, and stands outside";
+                self.error(Problem::Directive { name: format!(".pragma \"{REMOTE}\""), why }, span);
+            }
+        }
     }
 
     /// `.version`, `.target` and `.address_size` come first, in this order, each once.

@@ -166,3 +166,33 @@ fn hints_name_what_was_meant() {
     assert!(matches!(kinds[2], Problem::Modifier { similar: Some(_), .. }), "{kinds:?}");
     assert!(matches!(kinds[3], Problem::Undeclared { range: Some(8), .. }), "{kinds:?}");
 }
+
+#[test]
+fn a_pragma_that_names_us_is_known_and_marks_an_instruction() {
+    let unknown = |text: &str| Problem::UnknownPragma { text: text.to_owned() };
+    let at = |text: &str| {
+        let all = errors(text);
+        all.into_iter()
+            .map(|e| (e.kind, text[e.span.start as usize..e.span.end as usize].to_owned()))
+            .collect::<Vec<_>>()
+    };
+    for good in ["\"warpstep remote\"", "\"nounroll\"", "\"nounroll\", \"warpstep remote\"", "\"used_bytes_mask 0xff\""]
+    {
+        assert_eq!(errors(&body(&format!(".pragma {good}; ld.global.u32 b0,[d0];"))), [], "{good}");
+    }
+    for bad in
+        ["warpstep remotes", "warpstep", "warpstep-remote", "Warpstep remote", " warpstep remote", "warpstep remote "]
+    {
+        let pragma = format!(".pragma \"nounroll\", \"{bad}\";");
+        let found = at(&body(&format!("{pragma} ld.global.u32 b0,[d0];")));
+        assert_eq!(found, [(unknown(bad), pragma)]);
+    }
+    // Where no instruction follows.
+    for (mark, kinds) in [("warpstep remote", 2), ("warpstep remotes", 2), ("nounroll", 0)] {
+        let text = format!("{HEADER}.pragma \"{mark}\";\n.entry k() .pragma \"{mark}\"; {{ ret; }}");
+        let found = at(&text);
+        assert_eq!(found.len(), kinds, "{found:?}");
+        assert!(found.iter().all(|(_, at)| at.starts_with(".pragma")), "{found:?}");
+        assert!(found.iter().all(|(kind, _)| (*kind == unknown(mark)) == (mark == "warpstep remotes")), "{found:?}");
+    }
+}

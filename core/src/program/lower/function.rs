@@ -7,7 +7,7 @@ use super::{Options, Program, Unit, initialise};
 use crate::base::Span;
 use crate::program::env::{FuncId, Init, Origin, Preload, SharedName, Slots};
 use crate::program::fncode::FnCode;
-use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
+use crate::program::instr::{Guard, Instr, Op, REMOTE, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class};
 use crate::program::registers::Registers;
 use crate::program::scope::{Scopes, SymbolId, labels};
@@ -91,9 +91,6 @@ pub(super) struct FnLower<'a, 't> {
     /// The variables of its stack frame that it declares.
     pub(super) locals: Vec<SharedName>,
 }
-
-/// The pragma that marks the next instruction as a remote access.
-const REMOTE: &str = "warpstep remote";
 
 /// Bits and lanes of a register that is declared.
 fn shape(variable: &Variable) -> (u8, u8) {
@@ -240,7 +237,7 @@ impl<'t> FnLower<'_, 't> {
                     self.loc = u32::try_from(self.program.env.locs.len()).unwrap_or(u32::MAX);
                     self.program.env.locs.push(*loc);
                 }
-                Debugging::Pragma(texts) if texts.iter().any(|text| text == REMOTE) => self.remote = true,
+                Debugging::Pragma { texts, .. } => self.remote |= texts.iter().any(|text| text == REMOTE),
                 Debugging::File { index, path, .. } => {
                     self.program.env.files.insert((self.unit.file.0, *index), path.clone());
                 }

@@ -150,11 +150,13 @@ impl Reader<'_> {
 
     /// `.file`, `.loc`, `.pragma`, `@@DWARF`.
     pub(crate) fn debugging(&mut self) -> Option<Debugging> {
+        let from = self.at;
         if self.kind() == Some(Kind::Loc) {
             return self.loc().map(Debugging::Loc);
         }
         if self.is(Kind::Pragma).is_some() {
-            return self.pragma().map(Debugging::Pragma);
+            let texts = self.pragma()?;
+            return Some(Debugging::Pragma { texts, span: self.since(from) });
         }
         if self.is(Kind::File).is_some() {
             let (index, path) = (self.small()?, self.string()?);
