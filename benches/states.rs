@@ -1,6 +1,6 @@
 //! Speed of the search through states: `cargo bench --bench states`.
 //!
-//! States per second of CPU time on one core, and bytes a state: a spin lock that four warps of four lanes take, each lane
+//! States per second of CPU time on one core, and bytes a state: a spin lock that eight warps of four lanes take, each lane
 //! once, with eight registers; every state that the search tells apart is counted once, however often it is reached.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -49,7 +49,7 @@ const STATES: u64 = 1_000_000;
 
 fn main() {
     let start = Instant::now();
-    println!("spin lock, 4 warps of 4 lanes; one core");
+    println!("spin lock, 8 warps of 4 lanes; one core");
     println!(
         "{:<7} {:<7} {:<12} {:>9} {:>11} {:>12} {:>6}",
         "memory", "control", "steps", "states", "transitions", "states/s", "bytes"
@@ -73,7 +73,7 @@ fn main() {
                 let mut context = Context::new(Arc::clone(&env), config.clone()).expect("a context");
                 let address = context.alloc("memory", 8).expect("room");
                 let params = address.to_le_bytes().to_vec();
-                let launch = Launch { entry: "k".into(), grid: [1; 3], block: [16, 1, 1], shared_bytes: 0, params };
+                let launch = Launch { entry: "k".into(), grid: [1; 3], block: [32, 1, 1], shared_bytes: 0, params };
                 let mut walk = context.walk(&[launch], grain).expect("the launch is right");
                 let mut poll = |_: &Progress| None;
                 let warps = control == ControlModel::Crs;

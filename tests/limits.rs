@@ -131,6 +131,7 @@ fn time_and_steps_end_every_command() {
         "run stores.ptx --buffer p:u32:32 --arg buffer:p --block 64 --memory lsc-mutex --seed 1 --timeout 1s --control crs",
         "prove tests/limits/promotion.litmus --machine rsp --reduction none --for 1s",
         "prove tests/limits/mutexes.litmus --machine lsc-mutex --reduction none --for 1s",
+        "litmus tests/limits/wide.litmus --model lsc --way candidates --timeout 1s",
     ] {
         let ran = run(folder.path(), words);
         assert!(ran.code == Some(3) && ran.said.contains("limit reached: "), "{words}: {}", ran.said);
@@ -250,6 +251,7 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         ("litmus iriw.litmus --compare --memory invalidate --max-states 999999999".to_owned(), "interrupted"),
         ("prove tests/limits/promotion.litmus --machine rsp --reduction none".to_owned(), "interrupted"),
         ("prove tests/limits/mutexes.litmus --machine lsc-mutex --reduction none".to_owned(), "interrupted"),
+        ("litmus tests/limits/wide.litmus --model lsc --way candidates".to_owned(), "interrupted"),
         // Thousands of warps that could have stepped in each of thousands of states.
         ("prove empty.ptx --grid 2147483647".to_owned(), "interrupted"),
         ("compare count.ptx --block 32".to_owned(), "interrupted"),

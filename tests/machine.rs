@@ -1,5 +1,6 @@
 //! What runs, searches and checks do, and the house rules.
 
+mod alive;
 mod caches;
 mod circles;
 mod examples_observed;
@@ -29,3 +30,5 @@ mod warp_size;
 mod ends;
 #[path = "shared/reference.rs"]
 mod reference;
+#[path = "shared/small.rs"]
+mod small;

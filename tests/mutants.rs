@@ -155,6 +155,7 @@ fn killers() -> Vec<Killer> {
     ]
 }
 
+mod alive;
 mod caches;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
@@ -185,6 +186,8 @@ mod rsp_ptx;
 mod scripts;
 #[expect(dead_code, reason = "what is beside the repository is not read")]
 mod shared;
+#[path = "shared/small.rs"]
+mod small;
 mod wavefront_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
@@ -240,7 +243,7 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 12] = [
+    let families: [(&str, fn()); 13] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
@@ -253,6 +256,7 @@ fn main() {
         ("the mutex mechanism", lockstep_mutants::are_noticed),
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),
+        ("dead registers", alive::mutants_are_noticed),
     ];
     for (name, noticed) in families {
         trials.push(Trial::test(name, move || {

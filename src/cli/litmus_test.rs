@@ -130,8 +130,12 @@ impl Ask<'_> {
         let property = self.flags.property.unwrap_or(usual);
         if property == Property::Safety && litmus.condition.is_none() {
             let (flag, text) = ("--property", "safety".to_owned());
-            let why = "the test ends with a filter and has no condition: --property drf asks it for races";
+            let why = "the test has no condition: --property drf asks it for races";
             return Err(refused(ProblemKind::UnfitFlag { flag, text, why }));
+        }
+        if self.flags.all && litmus.condition.is_none() {
+            let why = "the test has no condition, and is asked for data races: leave it out";
+            return Err(refused(ProblemKind::UnfitFlag { flag: "--all", text: String::new(), why }));
         }
         let fits = |loaded: &&Loaded| loaded.arch.is_none_or(|arch| arch == litmus.arch);
         let models: Vec<&Loaded> = self.models.iter().filter(fits).collect();
@@ -183,15 +187,15 @@ impl Ask<'_> {
             why: None,
             outcomes: None,
         };
-        if flags.why && !found && property != Property::Liveness && settled.answer != Answer::Limit {
+        let decided = matches!(settled.answer, Answer::Pass | Answer::Fail);
+        if flags.why && !found && property != Property::Liveness && decided {
             verdict.why = Some(self.why(litmus, model, &subject, question));
         }
         if flags.all {
             let up = || self.bounds.search_up().is_some();
             let (all, searched) = outcomes(litmus, model, flags.way, limits, &up);
             if full {
-                tried.text.push_str(&text::outcomes(&all, !searched.limited));
-                tried.text.push('\n');
+                tried.show(&text::table(&all, &loaded.name, !searched.limited));
             }
             let values = |outcome: &crate::litmus::Outcome| {
                 let place = |(place, value): (&TermKind, &i64)| PlaceValue { place: place_name(place), value: *value };
@@ -261,13 +265,18 @@ impl Tried {
         Self { data, text: String::new(), complaints: Text::default(), code: 0, dot: None, internal: None }
     }
 
+    /// One more part of what is shown, apart from those before.
+    fn show(&mut self, part: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(part);
+    }
+
     /// One more verdict on what is called `name`.
     pub fn add(&mut self, verdict: ModelVerdict, name: &str, full: bool) {
         if full {
-            if !self.data.verdicts.is_empty() {
-                self.text.push('\n');
-            }
-            self.text.push_str(&verdict.text(name));
+            self.show(&verdict.text(name));
         }
         self.code = worst([self.code, code(verdict.answer)]);
         self.data.verdicts.push(verdict);

@@ -88,7 +88,8 @@ pub(super) struct Prove {
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
 
-    /// Reduction: steps that nobody else notices are taken at once, or nothing is left out.
+    /// Reduction: steps that nobody else notices are taken at once and registers that nobody will read tell no states apart, or
+    /// nothing is left out.
     #[arg(long, value_enum, default_value_t = Reduction::Visible)]
     reduction: Reduction,
 

@@ -198,6 +198,12 @@ pub fn outcomes(all: &Outcomes<'_>, complete: bool) -> String {
     out
 }
 
+/// The outcomes that a model allows, which is named before them: of several models each has its own.
+#[must_use]
+pub fn table(all: &Outcomes<'_>, model: &str, complete: bool) -> String {
+    format!("{} under {model}, outcomes:\n{}", all.litmus().name, outcomes(all, complete))
+}
+
 /// Only how the condition fared: the last lines of [`outcomes`].
 #[must_use]
 pub fn verdict(all: &Outcomes<'_>, complete: bool) -> String {

@@ -54,6 +54,17 @@ pub(super) fn search(
     all.done
 }
 
+/// Choices after which it is asked whether to go on.
+const PATIENCE: u64 = 64;
+
+/// Whether a search among so many threads ends here: there were choices enough, or nothing is wanted any more whatever comes, which is
+/// how a question says that its time or memory is up.
+fn is_up(question: &Question<'_>, threads: usize, choices: u64, limits: Limits) -> bool {
+    let none: &[Option<u64>] = &[];
+    let over = || (question.wanted)(&vec![none; threads], &vec![None; question.finals.len()]) == Some(false);
+    choices > limits.choices || choices.is_multiple_of(PATIENCE) && over()
+}
+
 /// A model's axioms that look at no order, only at what threads do and what reads read from.
 fn early(model: &Model) -> Model {
     let mut open = vec![false; model.nodes.len()];
@@ -127,7 +138,7 @@ struct Reading<'a> {
 impl Candidates<'_, '_> {
     fn count(&mut self) -> ControlFlow<()> {
         self.done.choices += 1;
-        if self.done.choices > self.limits.choices {
+        if is_up(self.question, self.supplied.len(), self.done.choices, self.limits) {
             self.done.limited = true;
             return ControlFlow::Break(());
         }

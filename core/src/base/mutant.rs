@@ -302,6 +302,22 @@ words! {
         RspPtxRemoteIgnored = "rsp-ptx-remote-ignored",
         /// A fence of a wider scope than the block does nothing (D-rsp-ptx-fence).
         RspPtxFenceIgnored = "rsp-ptx-fence-ignored",
+        /// Registers of callers are dead (D-live).
+        DeadCallers = "dead-callers",
+        /// A write that a guard may hold back ends the life of a register (D-live).
+        DeadGuarded = "dead-guarded",
+        /// Only the first target of an indirect branch keeps registers alive (D-live).
+        DeadTargets = "dead-targets",
+        /// Registers of lanes that wait for a token are dead (D-live).
+        DeadDeferred = "dead-deferred",
+        /// Registers that memory will read for what is in flight are dead (D-live).
+        DeadInFlight = "dead-in-flight",
+        /// Registers of threads that have ended are dead, whoever reads them (D-live).
+        DeadEnded = "dead-ended",
+        /// Where a stack frame begins is dead (D-live).
+        DeadBase = "dead-base",
+        /// What a function is filled with is dead behind its last use (D-live).
+        DeadFilled = "dead-filled",
     }
 }
 

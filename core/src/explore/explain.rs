@@ -152,25 +152,41 @@ fn spinners(walk: &dyn State, circle: &Circle) -> Vec<Spinner> {
     alike.into_iter().map(one).collect()
 }
 
+/// A write of what is read in a cycle, with what was there before it and whether it changes that.
+#[derive(Clone, Copy)]
+struct Seen {
+    write: Write,
+    before: Option<u64>,
+    changes: bool,
+}
+
+impl Seen {
+    /// Whether it changes what the lanes of the cycle find at a location, and not what is there between two of their reads.
+    fn replaces(&self, at: Location, reads: &Reads) -> bool {
+        let apart = (at, reads.bytes) != (self.write.at, self.write.bytes);
+        self.changes && (apart || self.before.is_none_or(|value| reads.values.contains(&value)))
+    }
+}
+
 /// What they read: the locations that lanes outside of the cycle would write, or else those that any others would change, or
 /// else all.
-fn reads(walk: &dyn State, circle: &Circle, writes: &[(Write, bool)]) -> Vec<SpinRead> {
-    let outside = |w: &Write, changes: bool| !circle.runs.contains_key(&w.lane) && (changes || !w.atomic);
+fn reads(walk: &dyn State, circle: &Circle, writes: &[Seen]) -> Vec<SpinRead> {
+    let outside = |s: &Seen| !circle.runs.contains_key(&s.write.lane) && (s.changes || !s.write.atomic);
     let others = |reads: &Reads, w: &Write| reads.by.iter().any(|(lane, _)| *lane != w.lane);
-    let of = |at: &Location, reads: &Reads, keep: &dyn Fn(&Write, bool) -> bool| -> Vec<Write> {
-        let these = writes
-            .iter()
-            .filter(|(w, changes)| reads.touched(*at, w.at, w.bytes) && others(reads, w) && keep(w, *changes));
-        these.map(|(w, _)| *w).collect()
+    let with = |keep: &dyn Fn(&Seen, Location, &Reads) -> bool| -> Vec<SpinRead> {
+        let of = |(at, reads): (&Location, &Reads)| {
+            let of_it = |s: &&Seen| reads.touched(*at, s.write.at, s.write.bytes) && others(reads, &s.write);
+            let by: Vec<Write> = writes.iter().filter(of_it).filter(|s| keep(s, *at, reads)).map(|s| s.write).collect();
+            (!by.is_empty()).then(|| read(walk, *at, reads, &by))
+        };
+        circle.reads.iter().filter_map(of).collect()
     };
-    let with = |keep: &dyn Fn(&Write, bool) -> bool| -> Vec<SpinRead> {
-        let found = circle.reads.iter().map(|(at, reads)| (at, reads, of(at, reads, keep)));
-        found.filter(|(.., by)| !by.is_empty()).map(|(at, reads, by)| read(walk, *at, reads, &by)).collect()
-    };
-    let found = with(&outside);
-    let found = if found.is_empty() { with(&|_, changes| changes) } else { found };
+    let mut found = with(&|s, _, _| outside(s));
     if found.is_empty() {
-        return circle.reads.iter().map(|(at, reads)| read(walk, *at, reads, &[])).collect();
+        found = with(&Seen::replaces);
+    }
+    if found.is_empty() {
+        found = circle.reads.iter().map(|(at, reads)| read(walk, *at, reads, &[])).collect();
     }
     found
 }
@@ -192,9 +208,9 @@ fn read(walk: &dyn State, (block, address): Location, reads: &Reads, writes: &[W
     }
 }
 
-/// The writes of what is read in the cycle, and whether they change it, in a run on from a state with lanes set free in which
+/// The writes of what is read in the cycle, in a run on from a state with lanes set free in which
 /// everybody who can step does in turn. Where nobody can be set free, nobody is seen to write.
-fn writes(from: &dyn State, free: Free, circle: &Circle, over: &dyn Fn() -> Option<LimitKind>) -> Vec<(Write, bool)> {
+fn writes(from: &dyn State, free: Free, circle: &Circle, over: &dyn Fn() -> Option<LimitKind>) -> Vec<Seen> {
     let seen = RefCell::new(Vec::new());
     let mut tell = |who: Who, event: Event<'_>| {
         if let Event::Access(access) = event
@@ -207,9 +223,10 @@ fn writes(from: &dyn State, free: Free, circle: &Circle, over: &dyn Fn() -> Opti
         Ok(())
     };
     // A block that is complete has no memory any more: its last write changed it.
-    let judge = |state: &dyn State| -> Vec<(Write, bool)> {
-        let changed = |w: &Write, before| state.number(w.at.0, w.at.1, w.bytes) != before;
-        seen.take().into_iter().map(|(w, before)| (w, changed(&w, before))).collect()
+    let judge = |state: &dyn State| -> Vec<Seen> {
+        let changes = |w: &Write, before| state.number(w.at.0, w.at.1, w.bytes) != before;
+        let seen = seen.take().into_iter();
+        seen.map(|(write, before)| Seen { write, before, changes: changes(&write, before) }).collect()
     };
     let Ok(mut walk) = from.freed(free, Some(&mut tell)) else { return Vec::new() };
     let mut found = judge(walk.state());

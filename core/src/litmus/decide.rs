@@ -26,7 +26,7 @@ pub fn decide_until(
     up: &dyn Fn() -> bool,
 ) -> Decided {
     if litmus.lockstep.is_some() && property == Property::Drf {
-        let what = "the models of wavefronts say nothing of races".to_owned();
+        let what = "the models of wavefronts say nothing of races: --property safety asks for the condition".to_owned();
         let searched = Searched { unsupported: Some(what), ..Searched::default() };
         return Decided { pass: false, witness: None, lasso: None, searched };
     }

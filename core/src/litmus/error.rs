@@ -67,7 +67,10 @@ complaints! {
                 "{" if expected.contains(&Expected::Thread) => {
                     wording.hint("only tests for Vulkan have a second block, which says what the host orders")
                 }
-                "[" => wording.hint("addresses of instructions are written without brackets"),
+                "[" if expected.iter().any(|e| matches!(e, Expected::Location | Expected::Value)) => {
+                    wording.hint("addresses of instructions are written without brackets")
+                }
+                "[" if expected.contains(&Expected::Statement) => wording.hint(BARS),
                 _ => wording,
             }
         };
@@ -217,7 +220,7 @@ complaints! {
         /// OpenCL: so many bars separate nothing.
         Bars =>
             "bars" ("this many bars separate nothing") ("expected `||`, `|||` or `||||`")
-            ("`||` stands between threads, `|||` between work-groups, `||||` between devices");
+            ("{BARS}");
         /// OpenCL: a loop.
         Loop =>
             "loop" ("loops are not read") ("a loop")
@@ -322,6 +325,9 @@ complaints! {
             "unsupported" ("a cta has {threads} threads, {limit} are possible") ("one too many");
     }
 }
+
+/// What takes threads of lists apart.
+const BARS: &str = "`||` stands between threads, `|||` between work-groups, `||||` between devices";
 
 /// How an instruction is written, e.g. `st.ORDER.SCOPE location, value`.
 pub type Form = &'static str;

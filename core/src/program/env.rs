@@ -212,6 +212,37 @@ pub struct Slots {
     pub p: u16,
 }
 
+impl Slots {
+    /// How many slots there are.
+    #[must_use]
+    pub fn count(self) -> usize {
+        usize::from(self.w) + usize::from(self.q) + usize::from(self.p)
+    }
+
+    /// The number of a slot when all are numbered, class by class. `None`: the frame does not have it.
+    #[must_use]
+    pub fn number(self, class: Class, slot: Slot) -> Option<usize> {
+        let (before, count) = match class {
+            Class::W => (0, self.w),
+            Class::Q => (usize::from(self.w), self.q),
+            Class::P => (usize::from(self.w) + usize::from(self.q), self.p),
+        };
+        (slot.0 < count).then_some(before + slot.index())
+    }
+
+    /// The slot of a number.
+    #[must_use]
+    pub fn name(self, number: usize) -> (Class, Slot) {
+        let [w, q] = [self.w, self.q].map(usize::from);
+        let (class, slot) = match number {
+            n if n < w => (Class::W, n),
+            n if n < w + q => (Class::Q, n - w),
+            n => (Class::P, n - w - q),
+        };
+        (class, Slot(u16::try_from(slot).unwrap_or(u16::MAX)))
+    }
+}
+
 /// A parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {

@@ -4,6 +4,7 @@
 //! values that they write, until there are no new ones. Values that arithmetic makes ever larger are cut off: no value goes through
 //! more writes than there are in an execution.
 
+use super::is_up;
 use crate::axiom::program::Kind;
 use crate::axiom::program::{End, Known, Place, Program, Trace};
 use crate::axiom::question::{Limits, Question, Searched};
@@ -43,7 +44,7 @@ impl<'a> Runs<'a> {
         let mut round = 0;
         loop {
             let ends = (self.done.faults, self.done.fault);
-            self.round();
+            self.round(question);
             let writes = |trace: &Trace| trace.events.iter().filter(|e| e.kind == Kind::Write).count();
             let most: usize = self.all.iter().map(|runs| runs.iter().map(writes).max().unwrap_or(0)).sum();
             round += 1;
@@ -72,10 +73,10 @@ impl<'a> Runs<'a> {
     }
 
     /// All runs, with the values that are known now.
-    fn round(&mut self) {
+    fn round(&mut self, question: &Question<'_>) {
         for thread in 0..self.all.len() {
             self.all[thread].clear();
-            self.complete(thread, &mut Vec::new());
+            self.complete(thread, &mut Vec::new(), question);
         }
     }
 
@@ -91,9 +92,10 @@ impl<'a> Runs<'a> {
     }
 
     /// The runs of a thread whose first reads return what is given.
-    fn complete(&mut self, thread: usize, reads: &mut Vec<Option<u64>>) {
+    fn complete(&mut self, thread: usize, reads: &mut Vec<Option<u64>>, question: &Question<'_>) {
         self.done.choices += 1;
-        if self.done.choices > self.limits.choices {
+        let up = is_up(question, self.all.len(), self.done.choices, self.limits);
+        if self.done.limited || up {
             self.done.limited = true;
             return;
         }
@@ -126,7 +128,7 @@ impl<'a> Runs<'a> {
         for value in values {
             reads.resize(next, None);
             reads.push(Some(value));
-            self.complete(thread, reads);
+            self.complete(thread, reads, question);
         }
         reads.truncate(next);
     }

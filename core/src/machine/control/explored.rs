@@ -1,10 +1,12 @@
 //! What a search asks of a control model: who could run, the state as bytes, and where every lane stands.
 
 use super::{Control, Crs, Flow, Grouping, Idle, Its, Wait};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::machine::packed::{Unpack, put};
 use crate::verdict::{Token, TokenKind, Tokens};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// A live lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +54,10 @@ pub trait Explored: Control {
     /// Where each live lane stands or will go on, in ascending order.
     fn lanes(&self) -> Vec<Lane>;
 
+    /// Where live lanes go on in their frame at a depth: at the address where they stand or will go on, or to which they
+    /// return. `None`: they have no frame there. Of lanes that are left out it is not known.
+    fn stands(&self, depth: u32, see: &mut dyn FnMut(Option<u32>, LaneMask));
+
     /// Appends the state: equal states give equal bytes.
     fn pack(&self, out: &mut Vec<u8>);
 
@@ -94,6 +100,16 @@ impl Explored for Crs {
         all
     }
 
+    fn stands(&self, depth: u32, see: &mut dyn FnMut(Option<u32>, LaneMask)) {
+        if self.deepest() > 0 {
+            return by_lane(self, depth, see);
+        }
+        let view = Tokens { stack: &self.stack, disabled: self.disabled() };
+        see(Some(self.flow.pc), self.flow.mask & !self.exited);
+        let waits = |token: &Token| (!on(Mutant::DeadDeferred)).then_some(token.pc);
+        view.activations(self.flow.mask, |_, token, waiting| see(waits(token), waiting));
+    }
+
     fn pack(&self, out: &mut Vec<u8>) {
         let Flow { pc, mask, depth } = self.flow;
         let stack = u32::try_from(self.stack.len()).unwrap_or(u32::MAX);
@@ -124,6 +140,19 @@ impl Explored for Crs {
             };
             self.stack.push(Token { kind, mask: from.u32(), pc: from.u32(), depth: from.u32() });
         }
+    }
+}
+
+/// [`Explored::stands`], lane by lane.
+fn by_lane(control: &Crs, depth: u32, see: &mut dyn FnMut(Option<u32>, LaneMask)) {
+    for lane in control.lanes() {
+        let place = match lane.depth.cmp(&depth) {
+            Ordering::Less => None,
+            Ordering::Equal => Some(lane.pc),
+            Ordering::Greater if lane.returns.len() == lane.depth as usize => lane.returns.get(depth as usize).copied(),
+            Ordering::Greater => continue,
+        };
+        see(place, 1 << lane.lane);
     }
 }
 
@@ -208,6 +237,28 @@ impl Explored for Its {
             Lane { lane, pc, depth, wait, returns, token: None }
         };
         each(!self.exited).map(lane).collect()
+    }
+
+    fn stands(&self, depth: u32, see: &mut dyn FnMut(Option<u32>, LaneMask)) {
+        let mut group = (None, 0);
+        for l in lanes_of(!self.exited) {
+            let (pc, deep, _) = self.at(l);
+            let place = match deep.cmp(&depth) {
+                Ordering::Less => None,
+                Ordering::Equal => Some(pc),
+                Ordering::Greater => match self.returns.get(depth as usize) {
+                    Some(returns) => Some(returns[l]),
+                    None => continue,
+                },
+            };
+            if group.0 != place && group.1 != 0 {
+                see(group.0, std::mem::take(&mut group.1));
+            }
+            group = (place, group.1 | 1 << l);
+        }
+        if group.1 != 0 {
+            see(group.0, group.1);
+        }
     }
 
     fn pack(&self, out: &mut Vec<u8>) {

@@ -43,7 +43,7 @@ pub struct Begun {
 pub enum Grain {
     /// One warp instruction: nothing is left out.
     Instruction,
-    /// Up to the next instruction whose effect others can notice.
+    /// Up to the next instruction whose effect others can notice; registers that are dead tell no states apart (D-live).
     Visible,
     /// The same, where others notice sequentially consistent fences, too, and threads that meet or end: what is ordered by them
     /// decides about races (D-race-search).
@@ -51,7 +51,7 @@ pub enum Grain {
 }
 
 impl Grain {
-    /// Whether a step goes on through what nobody notices.
+    /// Whether a step goes on through what nobody notices, and what nobody will read is left out of states.
     #[must_use]
     pub const fn carries_on(self) -> bool {
         !matches!(self, Self::Instruction)

@@ -1,10 +1,12 @@
 //! Warps and blocks as bytes: what later steps depend on, and nothing else.
 //!
-//! Left out are registers that no step writes (constants, parameters, thread indices: the block's issue fills them), lanes
-//! beyond the warp size, and what only a scheduler remembers. Equal states have equal bytes: lists whose order means
-//! nothing are sorted.
+//! Left out are registers that no step writes (constants, parameters, thread indices: the block's issue fills them), registers
+//! that are dead where a lane goes on, in each frame of its call stack (D-live), lanes that have exited or are beyond the warp
+//! size, and what only a scheduler remembers. Equal states have equal bytes: lists whose order means nothing are sorted. What
+//! was left out is zero when a state is put back.
 
-use crate::base::{Frame, LANES, Lanes32};
+use crate::base::mutant::{Mutant, on};
+use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of};
 use crate::machine::block::barrier::{Arrival, Barriers, Open};
 use crate::machine::block::state::Block;
 use crate::machine::control::Explored;
@@ -12,23 +14,41 @@ use crate::machine::grid::loaded::Loaded;
 use crate::machine::packed::{Unpack, put};
 use crate::machine::warp::state::Warp;
 use crate::memory::LocalMemory;
+use crate::program::alive::Alive;
 use crate::program::env::{FuncId, ProgEnv};
 use crate::program::instr::{BarrierRed, STACK_BASE, STACK_TOP, Slot};
 use crate::program::ops::Class;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
-/// The registers of an entry's frame that steps can change.
+/// The registers of an entry's frame that steps can change, and which registers are alive where.
 pub(super) struct Layout {
     w: Vec<Slot>,
     q: Vec<Slot>,
     p: Vec<Slot>,
     lanes: usize,
+    env: Arc<ProgEnv>,
+    /// `None`: all registers are told apart.
+    alive: Option<Alive>,
+    /// The entry's slots of each class.
+    entry: [usize; 3],
+    /// Whether registers of threads that have ended are looked at.
+    kept: bool,
 }
 
+/// For each register of a frame, class by class, the lanes in which it is kept.
+type Kept = SmallVec<[LaneMask; 64]>;
+
 impl Layout {
-    pub fn of(env: &ProgEnv, loaded: &Loaded) -> Self {
+    /// Of a launch. `kept`: registers of threads that have ended are looked at; `leaves_out`: what is dead is left out.
+    pub fn of(env: &Arc<ProgEnv>, loaded: &Loaded, kept: bool, leaves_out: bool) -> Self {
         let lanes = (loaded.warp_size as usize).min(LANES);
-        let mut layout = Self { w: vec![], q: vec![], p: vec![], lanes };
+        let kept = kept && !on(Mutant::DeadEnded);
+        let alive = leaves_out.then(|| Alive::of(env, loaded.entry, kept));
+        let (w, q, p) = (vec![], vec![], vec![]);
+        let mut layout = Self { w, q, p, lanes, env: Arc::clone(env), alive, entry: [0; 3], kept };
         let Some(entry) = env.function(loaded.entry) else { return layout };
+        layout.entry = [entry.slots.w, entry.slots.q, entry.slots.p].map(usize::from);
         let given = |class, slot| entry.preloads.iter().any(|p| (p.class, p.slot) == (class, slot));
         let stack = [STACK_BASE, STACK_TOP];
         let changes = |class: Class, slot: &Slot| {
@@ -41,103 +61,162 @@ impl Layout {
         layout
     }
 
-    fn pack_entry(&self, frame: &Frame, out: &mut Vec<u8>) {
-        for row in self.w.iter().filter_map(|s| frame.w.get(s.index())) {
-            row.0[..self.lanes].iter().for_each(|v| put(out, *v));
-        }
-        for row in self.q.iter().filter_map(|s| frame.q.get(s.index())) {
-            row.0[..self.lanes].iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
-        }
-        self.p.iter().filter_map(|s| frame.p.get(s.index())).for_each(|v| put(out, v & self.live()));
-    }
-
-    fn unpack_entry(&self, frame: &mut Frame, from: &mut Unpack<'_>) {
-        for slot in &self.w {
-            let Some(row) = frame.w.get_mut(slot.index()) else { continue };
-            row.0[..self.lanes].iter_mut().for_each(|v| *v = from.u32());
-        }
-        for slot in &self.q {
-            let Some(row) = frame.q.get_mut(slot.index()) else { continue };
-            row.0[..self.lanes].iter_mut().for_each(|v| *v = from.u64());
-        }
-        for slot in &self.p {
-            let Some(mask) = frame.p.get_mut(slot.index()) else { continue };
-            *mask = *mask & !self.live() | from.u32();
-        }
-    }
-
-    const fn live(&self) -> u32 {
+    const fn live(&self) -> LaneMask {
         if self.lanes >= LANES { !0 } else { (1 << self.lanes) - 1 }
     }
 
-    /// The frames of callees: whole, since whose they are changes.
-    fn pack_callee(&self, frame: &Frame, filled: Option<FuncId>, out: &mut Vec<u8>) {
-        put(out, filled.map_or(0, |f| f.0 + 1));
-        for count in [frame.w.len(), frame.q.len(), frame.p.len()] {
-            put(out, u32::try_from(count).unwrap_or(u32::MAX));
+    /// What is kept of a frame: of a function that fills it for all lanes, what it is filled with, too.
+    fn kept<C: Explored>(&self, control: &C, depth: u32, of: &Rows<'_>) -> Kept {
+        let live = self.live();
+        let Some(alive) = self.alive.as_ref().filter(|_| !of.whole) else {
+            return smallvec![live; of.sizes.iter().sum()];
+        };
+        let mut kept: Kept = smallvec![0; of.sizes.iter().sum()];
+        let mut keep = |slots: &mut dyn Iterator<Item = (Class, Slot)>, lanes: LaneMask| {
+            for number in slots.filter_map(|slot| of.number(slot)) {
+                if let Some(kept) = kept.get_mut(number) {
+                    *kept |= lanes;
+                }
+            }
+        };
+        let exited = if self.kept && depth == 0 { !control.live() } else { 0 };
+        // Lanes of which nothing is known keep everything.
+        let mut rest = (control.live() | exited) & live;
+        control.stands(depth, &mut |place, lanes| {
+            let slots = place.map(|pc| alive.before(pc));
+            if slots != Some(None) {
+                rest &= !lanes;
+            }
+            let above = depth == control.deepest() || !on(Mutant::DeadCallers);
+            if let Some(Some(slots)) = slots.filter(|_| above) {
+                keep(&mut slots.iter().copied(), lanes);
+            }
+        });
+        let filled = of.filled.filter(|_| !on(Mutant::DeadFilled));
+        if let Some(function) = filled.and_then(|f| self.env.function(f)) {
+            keep(&mut function.preloads.iter().map(|p| (p.class, p.slot)), live);
         }
-        frame.w.iter().for_each(|row| row.0[..self.lanes].iter().for_each(|v| put(out, *v)));
-        frame.q.iter().for_each(|row| row.0[..self.lanes].iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes())));
-        frame.p.iter().for_each(|v| put(out, *v));
+        if rest != 0 {
+            kept.iter_mut().for_each(|kept| *kept |= rest);
+        }
+        kept
     }
 
-    fn unpack_callee(&self, frame: &mut Frame, filled: &mut Option<FuncId>, from: &mut Unpack<'_>) {
-        *filled = from.u32().checked_sub(1).map(FuncId);
-        let [w, q, p] = [from.u32() as usize, from.u32() as usize, from.u32() as usize];
-        frame.grow(w, q, p);
-        frame.w.truncate(w);
-        frame.q.truncate(q);
-        frame.p.truncate(p);
-        frame.w.iter_mut().for_each(|row| row.0[..self.lanes].iter_mut().for_each(|v| *v = from.u32()));
-        frame.q.iter_mut().for_each(|row| row.0[..self.lanes].iter_mut().for_each(|v| *v = from.u64()));
-        frame.p.iter_mut().for_each(|v| *v = from.u32());
-    }
-
-    pub fn pack_warp<C: Explored>(&self, warp: &Warp<C>, out: &mut Vec<u8>) {
-        warp.control.pack(out);
-        let deepest = warp.control.deepest() as usize;
-        put(out, warp.filled.first().copied().flatten().map_or(0, |f| f.0 + 1));
-        if let Some((entry, callees)) = warp.frames.split_first() {
-            self.pack_entry(entry, out);
-            for (frame, filled) in callees.iter().zip(warp.filled.iter().skip(1)).take(deepest) {
-                self.pack_callee(frame, *filled, out);
+    /// Packs what is kept of a frame, and forgets the rest, so that the frame is what it will be when it is put back.
+    fn pack_frame(&self, frame: &mut Frame, rows: &Rows<'_>, kept: &[LaneMask], out: &mut Vec<u8>) {
+        let live = self.live();
+        let [w, q, p] = rows.parts(kept);
+        for (slot, kept) in w {
+            let Some(row) = frame.w.get_mut(slot) else { continue };
+            if kept == live {
+                row.0[..self.lanes].iter().for_each(|v| put(out, *v));
+                continue;
+            }
+            lanes_of(kept).for_each(|l| put(out, row.0[l]));
+            lanes_of(live & !kept).for_each(|l| row.0[l] = 0);
+        }
+        for (slot, kept) in q {
+            let Some(row) = frame.q.get_mut(slot) else { continue };
+            lanes_of(kept).for_each(|l| out.extend_from_slice(&row.0[l].to_le_bytes()));
+            lanes_of(live & !kept).for_each(|l| row.0[l] = 0);
+        }
+        for (slot, kept) in p {
+            let Some(mask) = frame.p.get_mut(slot) else { continue };
+            *mask &= kept | !live;
+            if kept != 0 {
+                put(out, *mask & kept);
             }
         }
-        self.pack_local(&warp.local, out);
+    }
+
+    fn unpack_frame(&self, frame: &mut Frame, rows: &Rows<'_>, kept: &[LaneMask], from: &mut Unpack<'_>) {
+        let [w, q, p] = rows.parts(kept);
+        for (slot, kept) in w {
+            let Some(row) = frame.w.get_mut(slot) else { continue };
+            row.0[..self.lanes].fill(0);
+            lanes_of(kept).for_each(|l| row.0[l] = from.u32());
+        }
+        for (slot, kept) in q {
+            let Some(row) = frame.q.get_mut(slot) else { continue };
+            row.0[..self.lanes].fill(0);
+            lanes_of(kept).for_each(|l| row.0[l] = from.u64());
+        }
+        for (slot, kept) in p {
+            let Some(mask) = frame.p.get_mut(slot) else { continue };
+            *mask = *mask & !self.live() | if kept == 0 { 0 } else { from.u32() };
+        }
+    }
+
+    fn rows(&self, whole: bool) -> Rows<'_> {
+        Rows { sizes: self.entry, some: Some([&self.w, &self.q, &self.p]), filled: None, whole }
+    }
+
+    /// Packs a warp, of which nothing is left that is not packed. `whole`: what memory has in flight uses its registers.
+    pub fn pack_warp<C: Explored>(&self, warp: &mut Warp<C>, whole: bool, out: &mut Vec<u8>) {
+        forget(warp);
+        warp.control.pack(out);
+        let deepest = warp.control.deepest() as usize;
+        put(out, whole.into());
+        put(out, packed_filled(warp.filled.first().copied().flatten()));
+        let frames = warp.frames.iter_mut().zip(&warp.filled).take(deepest + 1);
+        for (depth, (frame, filled)) in (0..).zip(frames) {
+            let rows = if depth == 0 { self.rows(whole) } else { Rows::of(frame, *filled, whole) };
+            if depth > 0 {
+                put(out, packed_filled(*filled));
+                rows.sizes.iter().for_each(|n| put(out, u32::try_from(*n).unwrap_or(u32::MAX)));
+            }
+            self.pack_frame(frame, &rows, &self.kept(&warp.control, depth, &rows), out);
+        }
+        Self::pack_local(&warp.local, self.stack_of(&warp.control), out);
     }
 
     pub fn unpack_warp<C: Explored>(&self, warp: &mut Warp<C>, from: &mut Unpack<'_>) {
-        warp.control.unpack(from);
-        let deepest = warp.control.deepest() as usize;
-        let filled = from.u32().checked_sub(1).map(FuncId);
-        if let Some(first) = warp.filled.first_mut() {
-            *first = filled;
+        let Warp { control, frames, filled, local, .. } = warp;
+        control.unpack(from);
+        let deepest = control.deepest() as usize;
+        let whole = from.u32() == 1;
+        let first = unpacked_filled(from);
+        if let Some(filled) = filled.first_mut() {
+            *filled = first;
         }
-        while warp.frames.len() <= deepest {
-            warp.frames.push(Frame::default());
-            warp.filled.push(None);
+        while frames.len() <= deepest {
+            frames.push(Frame::default());
+            filled.push(None);
         }
-        if let Some((entry, callees)) = warp.frames.split_first_mut() {
-            self.unpack_entry(entry, from);
-            for (frame, filled) in callees.iter_mut().zip(warp.filled.iter_mut().skip(1)).take(deepest) {
-                self.unpack_callee(frame, filled, from);
+        for (depth, (frame, filled)) in (0..).zip(frames.iter_mut().zip(filled.iter_mut()).take(deepest + 1)) {
+            if depth > 0 {
+                *filled = unpacked_filled(from);
+                let [w, q, p] = [from.u32() as usize, from.u32() as usize, from.u32() as usize];
+                frame.grow(w, q, p);
+                frame.w.truncate(w);
+                frame.q.truncate(q);
+                frame.p.truncate(p);
             }
+            let rows = if depth == 0 { self.rows(whole) } else { Rows::of(frame, *filled, whole) };
+            let kept = self.kept(control, depth, &rows);
+            self.unpack_frame(frame, &rows, &kept, from);
         }
+        let live = self.stack_of(control);
+        Self::unpack_local(local, live, from);
         forget(warp);
-        self.unpack_local(&mut warp.local, from);
     }
 
-    fn pack_local(&self, local: &LocalMemory, out: &mut Vec<u8>) {
+    /// The lanes whose local memory is kept.
+    fn stack_of<C: Explored>(&self, control: &C) -> LaneMask {
+        self.live() & if self.alive.is_some() { control.live() } else { !0 }
+    }
+
+    fn pack_local(local: &LocalMemory, live: LaneMask, out: &mut Vec<u8>) {
         put(out, local.extent());
         put(out, local.is_written().into());
         if local.is_written() {
             for row in local.rows() {
-                row.0[..self.lanes].iter().for_each(|v| put(out, *v));
+                lanes_of(live).for_each(|l| put(out, row.0[l]));
             }
         }
     }
 
-    fn unpack_local(&self, local: &mut LocalMemory, from: &mut Unpack<'_>) {
+    fn unpack_local(local: &mut LocalMemory, live: LaneMask, from: &mut Unpack<'_>) {
         let extent = from.u32();
         let written = from.u32() == 1;
         if !written && !local.is_written() && local.extent() == extent {
@@ -146,16 +225,67 @@ impl Layout {
         local.renew(extent);
         if written {
             for offset in (0..u64::from(extent.div_ceil(4))).map(|k| k * 4) {
-                let row = local.row_mut(offset).map(|row: &mut Lanes32| &mut row.0[..self.lanes]);
-                row.into_iter().flatten().for_each(|v| *v = from.u32());
+                let row = local.row_mut(offset).map(|row: &mut Lanes32| &mut row.0);
+                row.into_iter().for_each(|row| lanes_of(live).for_each(|l| row[l] = from.u32()));
             }
         }
     }
 }
 
+/// The registers of a frame that are packed.
+struct Rows<'a> {
+    /// How many there are of each class.
+    sizes: [usize; 3],
+    /// Those that are; all where none are named.
+    some: Option<[&'a [Slot]; 3]>,
+    /// The function that the frame is filled for in all lanes.
+    filled: Option<FuncId>,
+    /// Whether all of them are kept in all lanes.
+    whole: bool,
+}
+
+impl Rows<'_> {
+    /// All registers of a callee's frame: whose they are changes.
+    const fn of(frame: &Frame, filled: Option<FuncId>, whole: bool) -> Self {
+        Self { sizes: [frame.w.len(), frame.q.len(), frame.p.len()], some: None, filled, whole }
+    }
+
+    /// The number of a register, class by class.
+    fn number(&self, (class, slot): (Class, Slot)) -> Option<usize> {
+        let [w, q, p] = self.sizes;
+        let (before, size) = match class {
+            Class::W => (0, w),
+            Class::Q => (w, q),
+            Class::P => (w + q, p),
+        };
+        (slot.index() < size).then_some(before + slot.index())
+    }
+
+    /// What is packed of each class: its index in the frame and the lanes in which it is kept.
+    fn parts<'a>(&'a self, kept: &'a [LaneMask]) -> [impl Iterator<Item = (usize, LaneMask)> + 'a; 3] {
+        let [w, q, _] = self.sizes;
+        [0, 1, 2].map(|class| {
+            let some = self.some.map(|some| some[class]);
+            let before = [0, w, w + q][class];
+            (0..some.map_or(self.sizes[class], <[Slot]>::len)).map(move |k| {
+                let slot = some.map_or(k, |some| some[k].index());
+                (slot, kept.get(before + slot).copied().unwrap_or(0))
+            })
+        })
+    }
+}
+
+fn packed_filled(filled: Option<FuncId>) -> u32 {
+    filled.map_or(0, |f| f.0 + 1)
+}
+
+fn unpacked_filled(from: &mut Unpack<'_>) -> Option<FuncId> {
+    from.u32().checked_sub(1).map(FuncId)
+}
+
 /// Frames deeper than any lane is hold nothing: what calls left there is packed nowhere, and would come into the state with
 /// the next call, which fills only what is read.
-pub(super) fn forget<C: Explored>(warp: &mut Warp<C>) {
+fn forget<C: Explored>(warp: &mut Warp<C>) {
     let beyond = warp.control.deepest() as usize + 1;
     for Frame { w, q, p } in warp.frames.iter_mut().skip(beyond) {
         w.clear();

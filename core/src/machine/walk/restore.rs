@@ -1,9 +1,10 @@
 //! Packing what a step touched, and putting back what it was.
 
 use super::journal::Head;
-use super::pack::{forget, pack_block, unpack_block, whose};
+use super::pack::{pack_block, unpack_block, whose};
 use super::store::{At, MEMORY};
 use super::walker::{Touched, Walker, index};
+use crate::base::mutant::{Mutant, on};
 use crate::machine::block::state::Block;
 use crate::machine::context::state::ContextState;
 use crate::machine::control::Explored;
@@ -36,20 +37,17 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 memory.save(Part::Heap, out);
             });
         }
-        for (slot, w) in warps.iter().copied() {
-            self.warp_mut(slot, w).into_iter().for_each(forget);
-        }
         let Some(fixed) = self.launches.get(self.launch) else { return };
-        let Some(grid) = self.state.grids.first() else { return };
-        let memory = &mut self.state.memory;
-        let resident = |slot: usize| grid.blocks.get(slot).and_then(Option::as_ref);
+        let Some(grid) = self.state.grids.first_mut() else { return };
+        let (memory, launch) = (&mut self.state.memory, grid.id.0);
+        let mut in_flight = std::mem::take(&mut self.in_flight);
         let mut last = None;
         for slot in blocks.drain(..) {
             if last.replace(slot) != Some(slot) {
                 let place = 1 + index(slot) * self.stride;
                 self.journal.update(place, |out| {
-                    let Some(block) = resident(slot) else { return };
-                    let in_flight = (!M::IMMEDIATE).then(|| memory.in_flight(grid.id.0, Some(block.linear)));
+                    let Some(block) = grid.blocks.get(slot).and_then(Option::as_ref) else { return };
+                    let in_flight = (!M::IMMEDIATE).then(|| memory.in_flight(launch, Some(block.linear)));
                     pack_block(block, in_flight, out);
                 });
             }
@@ -58,10 +56,15 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             if !warps[k + 1..].contains(&(slot, w)) {
                 let place = 2 + index(slot) * self.stride + index(w);
                 self.journal.update(place, |out| {
-                    let Some(block) = resident(slot) else { return };
-                    let Some(warp) = block.warps.get(w) else { return };
-                    fixed.layout.pack_warp(warp, out);
-                    memory.save(Part::Warp(Who { launch: grid.id.0, block: block.linear, warp: index(w) }), out);
+                    let Some(block) = grid.blocks.get_mut(slot).and_then(Option::as_mut) else { return };
+                    let who = Who { launch, block: block.linear, warp: index(w) };
+                    let Some(warp) = block.warps.get_mut(w) else { return };
+                    in_flight.clear();
+                    memory.save(Part::Warp(who), &mut in_flight);
+                    // What is in flight may yet read the registers that it was issued with.
+                    let whole = !in_flight.is_empty() && !on(Mutant::DeadInFlight);
+                    fixed.layout.pack_warp(warp, whole, out);
+                    out.extend_from_slice(&in_flight);
                 });
             }
         }
@@ -72,6 +75,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         self.journal.note_memory();
         warps.clear();
         self.touched = Touched { warps, blocks, head: false };
+        self.in_flight = in_flight;
     }
 
     /// The device becomes what the journal says: blocks before their warps, since a block that has left is made anew, and what

@@ -80,6 +80,7 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// Room for lists.
     pub(super) stale: Vec<At>,
     pub(super) shared: Vec<At>,
+    pub(super) in_flight: Vec<u8>,
     pub(super) touched: Touched,
     /// What happened before anybody had a choice.
     pub(super) begun: Begun,
@@ -180,8 +181,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
             let room = u64::from(config.device.capacity.blocks);
             let ends = !env.barriers.is_empty() || blocks > room;
-            let (layout, visible) =
-                (Layout::of(&env, &loaded), Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered));
+            let (layout, visible) = (
+                Layout::of(&env, &loaded, config.keep_finished, grain.carries_on()),
+                Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered),
+            );
             Fixed { loaded, layout, visible }
         };
         let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
@@ -203,6 +206,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             memo: Memo::default(),
             stale: Vec::new(),
             shared: Vec::new(),
+            in_flight: Vec::new(),
             state,
             env,
             program,

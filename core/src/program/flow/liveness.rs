@@ -5,7 +5,7 @@
 //! cost little, and no set of registers per block is kept.
 
 use super::graph::{Buckets, Graph, index};
-use crate::program::env::ProgEnv;
+use crate::program::env::{self, ProgEnv};
 use crate::program::fncode::FnCode;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
@@ -24,41 +24,24 @@ pub fn undefined_at_entry(function: &FnCode, env: &ProgEnv) -> Vec<(Class, Slot)
     Slots::of(function).undefined(function, env, LIMIT)
 }
 
-/// The slots of a frame, numbered class by class.
+/// The slots of a frame, and which of them are filled before it begins.
 struct Slots {
-    counts: [u32; 3],
+    all: env::Slots,
     preloaded: Vec<bool>,
 }
 
 impl Slots {
     fn of(function: &FnCode) -> Self {
-        let slots = function.slots;
-        let counts = [slots.w, slots.q, slots.p].map(u32::from);
-        let mut all = Self { counts, preloaded: vec![false; counts.iter().sum::<u32>() as usize] };
+        let mut slots = Self { all: function.slots, preloaded: vec![false; function.slots.count()] };
         // The bounds of the stack frame are always there.
         let bounds = [Slot(0), Slot(1)].map(|slot| (Class::W, slot));
         let given = function.preloads.iter().map(|p| (p.class, p.slot));
         for (class, slot) in given.chain(bounds) {
-            if let Some(n) = all.number(class, slot) {
-                all.preloaded[n] = true;
+            if let Some(n) = slots.all.number(class, slot) {
+                slots.preloaded[n] = true;
             }
         }
-        all
-    }
-
-    fn number(&self, class: Class, slot: Slot) -> Option<usize> {
-        let (before, slot) = (self.counts[..class as usize].iter().sum::<u32>(), u32::from(slot.0));
-        (slot < self.counts[class as usize]).then_some((before + slot) as usize)
-    }
-
-    fn name(&self, number: usize) -> (Class, Slot) {
-        let [w, q, _] = self.counts.map(|n| n as usize);
-        let (class, slot) = match number {
-            n if n < w => (Class::W, n),
-            n if n < w + q => (Class::Q, n - w),
-            n => (Class::P, n - w - q),
-        };
-        (class, Slot(u16::try_from(slot).unwrap_or(u16::MAX)))
+        slots
     }
 
     fn undefined(&self, function: &FnCode, env: &ProgEnv, limit: u64) -> Vec<(Class, Slot)> {
@@ -71,7 +54,7 @@ impl Slots {
             let b = index(b);
             for instr in &function.code[block.start as usize..block.end as usize] {
                 reads(instr, env, |class, slot| {
-                    let Some(n) = self.number(class, slot).filter(|n| !self.preloaded[*n]) else { return };
+                    let Some(n) = self.all.number(class, slot).filter(|n| !self.preloaded[*n]) else { return };
                     if written_in[n] != b && read_in[n] != b {
                         read_in[n] = b;
                         early.push((index(n), b));
@@ -81,7 +64,7 @@ impl Slots {
                     continue;
                 }
                 writes(instr, env, |class, slot| {
-                    if let Some(n) = self.number(class, slot)
+                    if let Some(n) = self.all.number(class, slot)
                         && written_in[n] != b
                     {
                         written_in[n] = b;
@@ -124,17 +107,16 @@ impl Slots {
                 cost += 1 + graph.entering(block as usize).len() as u64;
             }
             if cost > limit {
-                return (0..count).filter(|n| !self.preloaded[*n]).map(|n| self.name(n)).collect();
+                return (0..count).filter(|n| !self.preloaded[*n]).map(|n| self.all.name(n)).collect();
             }
         }
-        found.into_iter().map(|n| self.name(n)).collect()
+        found.into_iter().map(|n| self.all.name(n)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::env;
     use crate::program::instr::{Guard, Instr, Op};
     use crate::program::ops::IntOp;
     use rand::{RngExt, SeedableRng};
