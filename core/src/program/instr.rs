@@ -397,7 +397,7 @@ pub struct WarpRequest {
     pub order: Order,
     /// The scope.
     pub scope: Scope,
-    /// Whether it is marked as remote ([`REMOTE`]).
+    /// Whether it is marked as remote (`REMOTE`).
     pub remote: bool,
 }
 
