@@ -89,6 +89,63 @@ fn outcomes_are_printed_as_herd_does() {
     assert!(outcomes.len() == 3 && outcomes.iter().all(|outcome| outcome["satisfies"] == false), "{value}");
 }
 
+/// Each of several models is named before what it allows.
+#[test]
+fn tables_of_outcomes_name_their_model() {
+    let told = TOOL.says(&["../litmus/lockstep/figure-7.litmus", "--all"], 0, &[]);
+    TOOL.golden("outcomes.out", &told);
+    // A test that is asked for races has no table.
+    TOOL.says(&["filter.litmus", "--all"], 2, &["--all: the test has no condition"]);
+}
+
+/// Of a question that models cannot answer it is said what can be asked, and not that axioms forbid something.
+#[test]
+fn what_is_not_asked_of_wavefronts_is_told() {
+    let test = "../litmus/lockstep/figure-7.litmus";
+    for (property, instead) in [("drf", "--property safety asks"), ("liveness", "`warpstep prove` goes through")] {
+        for more in [&[][..], &["--why"]] {
+            let asked = [&[test, "--property", property], more].concat();
+            let told = TOOL.says(&asked, 4, &[instead]);
+            assert!(told.matches("unsupported: ").count() == 3 && !told.contains("axiom forbids"), "{told}");
+            let value = TOOL.json(&asked, 4);
+            assert_eq!(value["counts"]["unsupported"], 1, "{value}");
+            assert!(value["tests"][0]["verdicts"][0]["why"].is_null(), "{value}");
+        }
+    }
+}
+
+/// Tests of other languages than a model's are wrong, in folders and tables, too.
+#[test]
+fn models_of_wavefronts_are_for_wavefronts() {
+    TOOL.says(&["../litmus/lockstep/figure-7.litmus", "--model", "rsp"], 2, &["sc, lsc and slsc are"]);
+    TOOL.says(&["../litmus/rsp/example3.litmus", "--model", "lsc"], 2, &["whose tests begin with `LSC`"]);
+    let folder = tempfile::tempdir().unwrap();
+    let test = |name: &str| root().join("tests/litmus").join(name).display().to_string();
+    let rows = [
+        ("lockstep/figure-7.litmus", "lsc,safety,pass"),
+        ("rsp/example3.litmus", "rsp,drf,fail"),
+        ("rsp/example3.litmus", "lsc,safety,pass"),
+        ("lockstep/figure-7.litmus", "slsc,drf,pass"),
+    ];
+    let table = folder.path().join("table.csv");
+    let rows = rows.map(|(name, asked)| format!("{},{asked}\n", test(name))).concat();
+    std::fs::write(&table, format!("path,model,property,expected\n{rows}")).unwrap();
+    let told = TOOL.says(&["--expected", &table.display().to_string()], 2, &["4 rows: 2 differ"]);
+    assert!(told.contains("line 4: ") && told.contains("the test is for OpenCL, the model for wavefronts"), "{told}");
+    assert!(told.contains("line 5: ") && told.contains("answered unsupported"), "{told}");
+    for name in ["lockstep/figure-7.litmus", "rsp/example3.litmus", "MP-fences.litmus"] {
+        std::fs::copy(test(name), folder.path().join(name.replace('/', "-"))).unwrap();
+    }
+    // Each test has the models of its own language.
+    let value = TOOL.json(&[&folder.path().display().to_string()], 1);
+    let models = |test: &Value| -> Vec<String> {
+        let all = test["verdicts"].as_array().unwrap().iter();
+        all.map(|verdict| verdict["model"].as_str().unwrap().to_owned()).collect()
+    };
+    let models: Vec<_> = value["tests"].as_array().unwrap().iter().map(models).collect();
+    assert_eq!(models, [vec!["ptx-v7.5"], vec!["sc", "lsc", "slsc"], vec!["rsp"]]);
+}
+
 /// What is beyond a bound is said where it might matter, and nowhere else.
 #[test]
 fn bounds_are_said_where_they_may_hide_something() {
