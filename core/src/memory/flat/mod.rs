@@ -15,6 +15,7 @@ pub(super) use general::{Told, carry_out, extend, tell};
 pub(crate) use place::{lane_address, places};
 
 use super::{Active, Cx, Environment, Memory, Plain32, Taken};
+use crate::base::{LaneMask, expand};
 use crate::program::instr::WarpRequest;
 use crate::verdict::Sink;
 use pulp::Simd;
@@ -27,6 +28,24 @@ impl Environment for Arena {
 
     fn create((): &(), base: u64, cap: Option<u64>) -> Self {
         Self::new(base, cap)
+    }
+}
+
+impl Arena {
+    /// Carries out at once what the lanes that are not among those for `later` do: their accesses are of no memory that others see.
+    pub(super) fn issue_rest<S: Sink>(
+        &mut self,
+        on: Active<'_, '_>,
+        later: LaneMask,
+        request: &WarpRequest,
+        cx: &mut Cx<'_, S>,
+    ) -> Taken {
+        let mask = on.mask & !later;
+        if mask == 0 {
+            return Ok(());
+        }
+        let lanes = &expand(mask, &cx.tables);
+        self.issue(Active { mask, lanes, ..on }, request, cx)
     }
 }
 

@@ -7,7 +7,7 @@ use super::mapping;
 use super::pending::{Does, Instruction, Lane, first};
 use super::ready::Numbered;
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LaneMask, expand, lanes_of};
+use crate::base::{LaneMask, lanes_of};
 use crate::memory::flat::{Arena, Told, places, tell};
 use crate::memory::rsp::environment::{fetch_l1, flush_l1};
 use crate::memory::{
@@ -109,14 +109,10 @@ impl Memory for Promoted {
     }
 
     fn issue<S: Sink>(&mut self, on: Active<'_, '_>, request: &WarpRequest, cx: &mut Cx<'_, S>) -> Taken {
-        let Active { at, mask, regs, near, .. } = on;
+        let Active { at, mask, lanes, regs, near } = on;
         let places = places(&self.arena, mask, request, regs, near, cx.hints.at(at.pc))?;
         let later: LaneMask = lanes_of(mask).filter(|l| places[*l].0 == Space::Global).fold(0, |m, l| m | 1 << l);
-        let now: LaneMask = mask & !later;
-        if now != 0 {
-            let lanes = &expand(now, &cx.tables);
-            self.arena.issue(Active { at, mask: now, lanes, regs, near }, request, cx)?;
-        }
+        self.arena.issue_rest(Active { at, mask, lanes, regs, near }, later, request, cx)?;
         if later == 0 {
             return Ok(());
         }

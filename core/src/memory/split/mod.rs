@@ -23,7 +23,7 @@ use super::{
     Acted, Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part,
     Snapshot, Stores, Taken, Trouble, Uses,
 };
-use crate::base::{LaneMask, expand, lanes_of};
+use crate::base::{LaneMask, lanes_of};
 use crate::program::env::Root;
 use crate::program::instr::{MemOp, NO_SLOT, Space, WarpRequest, value};
 use crate::verdict::{Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Sink, StepEnd, Stop, Who};
@@ -171,15 +171,11 @@ impl Split {
         cx: &mut Cx<'_, S>,
         whole: bool,
     ) -> Taken {
-        let Active { at, mask, regs, near, .. } = on;
+        let Active { at, mask, lanes, regs, near } = on;
         let places = places(&self.arena, mask, request, regs, near, cx.hints.at(at.pc))?;
         let shared = |l: &usize| matches!(places[*l].0, Space::Global | Space::Shared);
         let later: LaneMask = lanes_of(mask).filter(shared).fold(0, |m, l| m | 1 << l);
-        let now: LaneMask = mask & !later;
-        if now != 0 {
-            let lanes = &expand(now, &cx.tables);
-            self.arena.issue(Active { at, mask: now, lanes, regs, near }, request, cx)?;
-        }
+        self.arena.issue_rest(Active { at, mask, lanes, regs, near }, later, request, cx)?;
         if later == 0 {
             return Ok(());
         }
