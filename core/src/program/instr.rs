@@ -37,8 +37,6 @@ pub const STACK_BASE: Slot = Slot(0);
 pub const STACK_TOP: Slot = Slot(1);
 /// The destination `_`.
 pub const NO_SLOT: Slot = Slot(u16::MAX);
-/// The pragma that marks the next instruction as a remote access (D-rsp-ptx-remote).
-pub(super) const REMOTE: &str = "warpstep remote";
 
 /// A guard: lanes whose predicate equals `negated` sit the instruction out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -397,7 +395,7 @@ pub struct WarpRequest {
     pub order: Order,
     /// The scope.
     pub scope: Scope,
-    /// Whether it is marked as remote (`REMOTE`).
+    /// Whether it is marked as remote (D-rsp-ptx-remote).
     pub remote: bool,
 }
 

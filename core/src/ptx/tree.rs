@@ -63,6 +63,9 @@ pub enum Debugging {
     Dwarf(String),
 }
 
+/// The pragma that marks the next instruction as a remote access (D-rsp-ptx-remote).
+pub const REMOTE: &str = "warpstep remote";
+
 /// A `.loc` directive: the CUDA source place of the instructions that follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loc {

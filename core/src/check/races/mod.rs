@@ -80,7 +80,7 @@ impl Races {
     #[must_use]
     pub fn with(mut self, options: RacesOptions) -> Self {
         if options.weak_volatile || options.remote {
-            self.sites = sites(&self.watch.env, options);
+            self.sites = sites(&self.watch.env, options.weak_volatile, options.remote);
         }
         (self.watch.findings.benign, self.watch.findings.stop) = (options.benign, options.stopping);
         self
@@ -89,7 +89,7 @@ impl Races {
     /// An observer of a program's launches, which run one after another: what a launch does happens before the next.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        let sites = sites(&env, RacesOptions::default());
+        let sites = sites(&env, false, false);
         let orders = |s: &Site| matches!(s, Site::Fence(_) | Site::WarpSync(_) | Site::Exit);
         let orders = sites.iter().enumerate().filter(|(_, s)| orders(s)).map(|(k, _)| k).collect();
         let watch = Watch { env, kept: KEPT, next: 1, last: (u64::MAX, 0), ..Watch::default() };

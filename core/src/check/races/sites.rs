@@ -1,6 +1,5 @@
 //! What each instruction means to the race checker: decided once per program, looked up by program address.
 
-use super::RacesOptions;
 use crate::base::Pc;
 use crate::check::plain;
 use crate::program::env::ProgEnv;
@@ -87,9 +86,9 @@ pub(super) fn access_at(sites: &[Site], pc: Pc) -> Option<&AccessSite> {
     }
 }
 
-/// The sites of a program, by program address.
-pub(super) fn sites(env: &ProgEnv, options: RacesOptions) -> Vec<Site> {
-    let RacesOptions { weak_volatile: weak, remote, .. } = options;
+/// The sites of a program, by program address; `weak`: volatile accesses are weak (`--volatile weak`); `remote`: marks of remote
+/// accesses count (D-race-remote).
+pub(super) fn sites(env: &ProgEnv, weak: bool, remote: bool) -> Vec<Site> {
     let site = |(pc, i): (usize, &Instr)| match plain::request(env, i) {
         Some(request) => access(&request).map_or(Site::Other, |site| {
             let site = if remote { site.with_mark_of(&request) } else { site };

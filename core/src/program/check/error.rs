@@ -3,7 +3,7 @@
 use crate::base::{Span, Wording, complaints, either, phrases};
 use crate::program::consts::ConstError;
 use crate::program::forms::Need;
-use crate::program::instr::REMOTE;
+use crate::ptx::tree::REMOTE;
 
 /// A complaint: what, where, and where the other party stands when there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]

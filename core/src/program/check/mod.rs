@@ -23,9 +23,8 @@ pub use scope::{ParamKind, Symbol, SymbolKind};
 
 use crate::base::Span;
 use crate::program::forms::{Need, Types};
-use crate::program::instr::REMOTE;
 use crate::program::select::Selected;
-use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names};
+use crate::ptx::tree::{Debugging, Item, Linkage, Module, Name, Names, REMOTE};
 use crate::ptx::{Modifier, Opcode};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

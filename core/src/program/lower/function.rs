@@ -7,7 +7,7 @@ use super::{Options, Program, Unit, initialise};
 use crate::base::Span;
 use crate::program::env::{FuncId, Init, Origin, Preload, SharedName, Slots};
 use crate::program::fncode::FnCode;
-use crate::program::instr::{Guard, Instr, Op, REMOTE, STACK_BASE, Slot};
+use crate::program::instr::{Guard, Instr, Op, STACK_BASE, Slot};
 use crate::program::ops::{AluOp, Class};
 use crate::program::registers::Registers;
 use crate::program::scope::{Scopes, SymbolId, labels};
@@ -16,7 +16,7 @@ use crate::program::special::special;
 use crate::program::types::{bits_of, lanes};
 use crate::program::{flow, layout, link, origins};
 use crate::ptx::Modifier;
-use crate::ptx::tree::{self, Debugging, Declarator, Function, Ident, Name, Prototype, Stmt, Variable};
+use crate::ptx::tree::{self, Debugging, Declarator, Function, Ident, Name, Prototype, REMOTE, Stmt, Variable};
 use rustc_hash::FxHashMap;
 
 /// The most slots of one class that a frame may have; above lie numbers that mean something else.

@@ -72,7 +72,7 @@ impl Causal {
     /// `names`: the buffers and variables of memory, for reports.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>, shapes: Vec<Shape>, tokens: bool, names: Vec<Named>, options: RacesOptions) -> Self {
-        let sites = sites(&env, options);
+        let sites = sites(&env, options.weak_volatile, options.remote);
         let widths = sites.iter().filter_map(|site| match site {
             Site::Access(site) => Some(u64::from(site.width.max(1))),
             _ => None,
