@@ -9,6 +9,7 @@
 
 mod grounded;
 mod orders;
+mod patience;
 mod runs;
 
 use super::evaluate::Evaluation;
@@ -20,6 +21,7 @@ use super::question::{Limits, Question, Searched, asked_for, total};
 use super::relation::Relation;
 use grounded::Grounds;
 use orders::{LARGEST, orders, subsets};
+use patience::is_up;
 use runs::Runs;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -52,17 +54,6 @@ pub(super) fn search(
         let _ = all.combine(&runs.all, &mut Vec::new());
     }
     all.done
-}
-
-/// Choices after which it is asked whether to go on.
-const PATIENCE: u64 = 64;
-
-/// Whether a search among so many threads ends here: there were choices enough, or nothing is wanted any more whatever comes, which is
-/// how a question says that its time or memory is up.
-fn is_up(question: &Question<'_>, threads: usize, choices: u64, limits: Limits) -> bool {
-    let none: &[Option<u64>] = &[];
-    let over = || (question.wanted)(&vec![none; threads], &vec![None; question.finals.len()]) == Some(false);
-    choices > limits.choices || choices.is_multiple_of(PATIENCE) && over()
 }
 
 /// A model's axioms that look at no order, only at what threads do and what reads read from.

@@ -4,7 +4,7 @@
 //! values that they write, until there are no new ones. Values that arithmetic makes ever larger are cut off: no value goes through
 //! more writes than there are in an execution.
 
-use super::is_up;
+use super::patience::is_up;
 use crate::axiom::program::Kind;
 use crate::axiom::program::{End, Known, Place, Program, Trace};
 use crate::axiom::question::{Limits, Question, Searched};
