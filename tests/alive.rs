@@ -233,7 +233,6 @@ pub fn mutants_are_noticed() {
         Mutant::DeadGuarded,
         Mutant::DeadTargets,
         Mutant::DeadDeferred,
-        Mutant::DeadInFlight,
         Mutant::DeadEnded,
         Mutant::DeadBase,
         Mutant::DeadFilled,

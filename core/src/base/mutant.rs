@@ -310,8 +310,6 @@ words! {
         DeadTargets = "dead-targets",
         /// Registers of lanes that wait for a token are dead (D-live).
         DeadDeferred = "dead-deferred",
-        /// Registers that memory will read for what is in flight are dead (D-live).
-        DeadInFlight = "dead-in-flight",
         /// Registers of threads that have ended are dead, whoever reads them (D-live).
         DeadEnded = "dead-ended",
         /// Where a stack frame begins is dead (D-live).

@@ -68,7 +68,7 @@ impl Layout {
     /// What is kept of a frame: of a function that fills it for all lanes, what it is filled with, too.
     fn kept<C: Explored>(&self, control: &C, depth: u32, of: &Rows<'_>) -> Kept {
         let live = self.live();
-        let Some(alive) = self.alive.as_ref().filter(|_| !of.whole) else {
+        let Some(alive) = &self.alive else {
             return smallvec![live; of.sizes.iter().sum()];
         };
         let mut kept: Kept = smallvec![0; of.sizes.iter().sum()];
@@ -147,20 +147,19 @@ impl Layout {
         }
     }
 
-    fn rows(&self, whole: bool) -> Rows<'_> {
-        Rows { sizes: self.entry, some: Some([&self.w, &self.q, &self.p]), filled: None, whole }
+    fn rows(&self) -> Rows<'_> {
+        Rows { sizes: self.entry, some: Some([&self.w, &self.q, &self.p]), filled: None }
     }
 
-    /// Packs a warp, of which nothing is left that is not packed. `whole`: what memory has in flight uses its registers.
-    pub fn pack_warp<C: Explored>(&self, warp: &mut Warp<C>, whole: bool, out: &mut Vec<u8>) {
+    /// Packs a warp, of which nothing is left that is not packed.
+    pub fn pack_warp<C: Explored>(&self, warp: &mut Warp<C>, out: &mut Vec<u8>) {
         forget(warp);
         warp.control.pack(out);
         let deepest = warp.control.deepest() as usize;
-        put(out, whole.into());
         put(out, packed_filled(warp.filled.first().copied().flatten()));
         let frames = warp.frames.iter_mut().zip(&warp.filled).take(deepest + 1);
         for (depth, (frame, filled)) in (0..).zip(frames) {
-            let rows = if depth == 0 { self.rows(whole) } else { Rows::of(frame, *filled, whole) };
+            let rows = if depth == 0 { self.rows() } else { Rows::of(frame, *filled) };
             if depth > 0 {
                 put(out, packed_filled(*filled));
                 rows.sizes.iter().for_each(|n| put(out, u32::try_from(*n).unwrap_or(u32::MAX)));
@@ -174,7 +173,6 @@ impl Layout {
         let Warp { control, frames, filled, local, .. } = warp;
         control.unpack(from);
         let deepest = control.deepest() as usize;
-        let whole = from.u32() == 1;
         let first = unpacked_filled(from);
         if let Some(filled) = filled.first_mut() {
             *filled = first;
@@ -192,7 +190,7 @@ impl Layout {
                 frame.q.truncate(q);
                 frame.p.truncate(p);
             }
-            let rows = if depth == 0 { self.rows(whole) } else { Rows::of(frame, *filled, whole) };
+            let rows = if depth == 0 { self.rows() } else { Rows::of(frame, *filled) };
             let kept = self.kept(control, depth, &rows);
             self.unpack_frame(frame, &rows, &kept, from);
         }
@@ -240,14 +238,12 @@ struct Rows<'a> {
     some: Option<[&'a [Slot]; 3]>,
     /// The function that the frame is filled for in all lanes.
     filled: Option<FuncId>,
-    /// Whether all of them are kept in all lanes.
-    whole: bool,
 }
 
 impl Rows<'_> {
     /// All registers of a callee's frame: whose they are changes.
-    const fn of(frame: &Frame, filled: Option<FuncId>, whole: bool) -> Self {
-        Self { sizes: [frame.w.len(), frame.q.len(), frame.p.len()], some: None, filled, whole }
+    const fn of(frame: &Frame, filled: Option<FuncId>) -> Self {
+        Self { sizes: [frame.w.len(), frame.q.len(), frame.p.len()], some: None, filled }
     }
 
     /// The number of a register, class by class.

@@ -4,7 +4,6 @@ use super::journal::Head;
 use super::pack::{pack_block, unpack_block, whose};
 use super::store::{At, MEMORY};
 use super::walker::{Touched, Walker, index};
-use crate::base::mutant::{Mutant, on};
 use crate::machine::block::state::Block;
 use crate::machine::context::state::ContextState;
 use crate::machine::control::Explored;
@@ -40,7 +39,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let Some(fixed) = self.launches.get(self.launch) else { return };
         let Some(grid) = self.state.grids.first_mut() else { return };
         let (memory, launch) = (&mut self.state.memory, grid.id.0);
-        let mut in_flight = std::mem::take(&mut self.in_flight);
         let mut last = None;
         for slot in blocks.drain(..) {
             if last.replace(slot) != Some(slot) {
@@ -59,12 +57,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                     let Some(block) = grid.blocks.get_mut(slot).and_then(Option::as_mut) else { return };
                     let who = Who { launch, block: block.linear, warp: index(w) };
                     let Some(warp) = block.warps.get_mut(w) else { return };
-                    in_flight.clear();
-                    memory.save(Part::Warp(who), &mut in_flight);
-                    // What is in flight may yet read the registers that it was issued with.
-                    let whole = !in_flight.is_empty() && !on(Mutant::DeadInFlight);
-                    fixed.layout.pack_warp(warp, whole, out);
-                    out.extend_from_slice(&in_flight);
+                    fixed.layout.pack_warp(warp, out);
+                    memory.save(Part::Warp(who), out);
                 });
             }
         }
@@ -75,7 +69,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         self.journal.note_memory();
         warps.clear();
         self.touched = Touched { warps, blocks, head: false };
-        self.in_flight = in_flight;
     }
 
     /// The device becomes what the journal says: blocks before their warps, since a block that has left is made anew, and what

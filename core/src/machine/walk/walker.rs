@@ -80,7 +80,6 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     /// Room for lists.
     pub(super) stale: Vec<At>,
     pub(super) shared: Vec<At>,
-    pub(super) in_flight: Vec<u8>,
     pub(super) touched: Touched,
     /// What happened before anybody had a choice.
     pub(super) begun: Begun,
@@ -182,7 +181,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let room = u64::from(config.device.capacity.blocks);
             let ends = !env.barriers.is_empty() || blocks > room;
             let (layout, visible) = (
-                Layout::of(&env, &loaded, config.keep_finished, grain.carries_on()),
+                Layout::of(&env, &loaded, config.keep_finished, M::IMMEDIATE && grain.carries_on()),
                 Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered),
             );
             Fixed { loaded, layout, visible }
@@ -206,7 +205,6 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             memo: Memo::default(),
             stale: Vec::new(),
             shared: Vec::new(),
-            in_flight: Vec::new(),
             state,
             env,
             program,
