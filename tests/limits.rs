@@ -137,10 +137,11 @@ fn time_and_steps_end_every_command() {
         // Ten searches of nothing take time to begin, too.
         keeps(&ran, words, 300, second);
     }
-    // Each state keeps 4,224 warps, candidates are kept all: how many there are after a second is a matter of how fast the machine is.
+    // How many states of 4,224 warps, candidates or clauses there are after a second is a matter of how fast the machine is.
     for words in [
         "prove empty.ptx --grid 2147483647 --for 1s --search-memory 4G",
         "litmus tests/limits/wide.litmus --model lsc --way candidates --timeout 1s",
+        "litmus tests/limits/lanes.litmus --model lsc --way sat --timeout 1s",
     ] {
         let ran = run(folder.path(), words);
         assert!(ran.code == Some(3) && ran.said.contains("limit reached: "), "{words}: {}", ran.said);
@@ -255,6 +256,7 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         ("prove tests/limits/promotion.litmus --machine rsp --reduction none".to_owned(), "interrupted"),
         ("prove tests/limits/mutexes.litmus --machine lsc-mutex --reduction none".to_owned(), "interrupted"),
         ("litmus tests/limits/wide.litmus --model lsc --way candidates".to_owned(), "interrupted"),
+        ("litmus tests/limits/lanes.litmus --model lsc --way sat".to_owned(), "interrupted"),
         // Thousands of warps that could have stepped in each of thousands of states.
         ("prove empty.ptx --grid 2147483647".to_owned(), "interrupted"),
         ("compare count.ptx --block 32".to_owned(), "interrupted"),

@@ -9,7 +9,6 @@
 
 mod grounded;
 mod orders;
-mod patience;
 mod runs;
 
 use super::evaluate::Evaluation;
@@ -21,7 +20,6 @@ use super::question::{Limits, Question, Searched, asked_for, total};
 use super::relation::Relation;
 use grounded::Grounds;
 use orders::{LARGEST, orders, subsets};
-use patience::is_up;
 use runs::Runs;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -129,7 +127,7 @@ struct Reading<'a> {
 impl Candidates<'_, '_> {
     fn count(&mut self) -> ControlFlow<()> {
         self.done.choices += 1;
-        if is_up(self.question, self.supplied.len(), self.done.choices, self.limits) {
+        if self.question.ends_at(self.done.choices, self.supplied.len(), self.limits) {
             self.done.limited = true;
             return ControlFlow::Break(());
         }

@@ -22,6 +22,22 @@ pub struct Question<'a> {
     pub flagged: bool,
 }
 
+/// Choices after which a question is asked whether to go on.
+const PATIENCE: u64 = 64;
+
+impl Question<'_> {
+    /// Whether nothing is wanted any more from any of the threads, whatever comes: so a question says that time or memory is up.
+    pub(super) fn is_over(&self, threads: usize) -> bool {
+        let none: &[Option<u64>] = &[];
+        (self.wanted)(&vec![none; threads], &vec![None; self.finals.len()]) == Some(false)
+    }
+
+    /// Whether a search that has tried so many choices ends here; now and then it asks whether it is over.
+    pub(super) fn ends_at(&self, choices: u64, threads: usize, limits: Limits) -> bool {
+        choices > limits.choices || choices.is_multiple_of(PATIENCE) && self.is_over(threads)
+    }
+}
+
 /// What limits a search, and what it came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {

@@ -4,7 +4,6 @@
 //! values that they write, until there are no new ones. Values that arithmetic makes ever larger are cut off: no value goes through
 //! more writes than there are in an execution.
 
-use super::patience::is_up;
 use crate::axiom::program::Kind;
 use crate::axiom::program::{End, Known, Place, Program, Trace};
 use crate::axiom::question::{Limits, Question, Searched};
@@ -94,8 +93,7 @@ impl<'a> Runs<'a> {
     /// The runs of a thread whose first reads return what is given.
     fn complete(&mut self, thread: usize, reads: &mut Vec<Option<u64>>, question: &Question<'_>) {
         self.done.choices += 1;
-        let up = is_up(question, self.all.len(), self.done.choices, self.limits);
-        if self.done.limited || up {
+        if self.done.limited || question.ends_at(self.done.choices, self.all.len(), self.limits) {
             self.done.limited = true;
             return;
         }

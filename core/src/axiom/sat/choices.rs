@@ -84,9 +84,9 @@ impl World {
 }
 
 /// Makes the choices.
-struct Builder<'a> {
+struct Builder<'a, 'q> {
     unfolding: &'a Unfolding,
-    formula: &'a mut Formula,
+    formula: &'a mut Formula<'q>,
     world: World,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn world(
     unfolding: &Unfolding,
     finals: &[Place],
     total: bool,
-    formula: &mut Formula,
+    formula: &mut Formula<'_>,
 ) -> World {
     let frame = related(program, model, Frame { events: unfolding.events.clone(), ..Frame::default() });
     let none = || Pairs::new(frame.events.len());
@@ -130,7 +130,7 @@ pub(super) fn world(
     this.world
 }
 
-impl Builder<'_> {
+impl Builder<'_, '_> {
     fn done(&self, event: usize) -> Bit {
         self.world.done[event]
     }

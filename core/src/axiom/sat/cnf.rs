@@ -2,6 +2,7 @@
 
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, lbool};
 use smallvec::SmallVec;
+use std::cell::Cell;
 
 /// Whether something is so: never, always, or as a literal says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,27 +52,40 @@ pub(super) struct Needs {
     pub(super) down: bool,
 }
 
-/// Stops a solver that learns more clauses than it may.
-#[derive(Default)]
-struct Budget {
+/// Whether time or memory is up.
+type Up<'q> = &'q dyn Fn() -> bool;
+
+/// Clauses that are added, or questions of the solver's, after which that is asked.
+const PATIENCE: u32 = 1 << 10;
+
+/// Stops a solver that learns more clauses than it may, or when its time is up.
+struct Budget<'q> {
     learnt: u64,
     most: u64,
+    asked: Cell<u32>,
+    up: Up<'q>,
 }
 
-impl Callbacks for Budget {
+impl Callbacks for Budget<'_> {
     fn on_new_clause(&mut self, _: &[Lit], _: batsat::ClauseKind) {
         self.learnt += 1;
     }
 
     fn stop(&self) -> bool {
-        self.learnt > self.most
+        self.asked.set(self.asked.get().wrapping_add(1));
+        self.learnt > self.most || self.asked.get().is_multiple_of(PATIENCE) && (self.up)()
     }
 }
 
 /// Clauses.
-pub(super) struct Formula {
-    solver: Solver<Budget>,
+pub(super) struct Formula<'q> {
+    solver: Solver<Budget<'q>>,
     clause: Vec<Lit>,
+    up: Up<'q>,
+    /// How many clauses were given.
+    given: u32,
+    /// Time was up before all clauses were there: it decides nothing.
+    over: bool,
 }
 
 /// What a solver says.
@@ -82,10 +96,17 @@ pub(super) enum Answer {
     Limit,
 }
 
-impl Formula {
-    /// No clauses; at most so many are to be learnt.
-    pub(super) fn new(most: u64) -> Self {
-        Self { solver: Solver::new(SolverOpts::default(), Budget { learnt: 0, most }), clause: Vec::new() }
+impl<'q> Formula<'q> {
+    /// No clauses; at most so many are to be learnt, until `up` says that time is.
+    pub(super) fn new(most: u64, up: Up<'q>) -> Self {
+        let budget = Budget { learnt: 0, most, asked: Cell::new(0), up };
+        let solver = Solver::new(SolverOpts::default(), budget);
+        Self { solver, clause: Vec::new(), up, given: 0, over: false }
+    }
+
+    /// Whether time was up before all clauses were there.
+    pub(super) const fn is_over(&self) -> bool {
+        self.over
     }
 
     pub(super) fn fresh(&mut self) -> Lit {
@@ -94,6 +115,11 @@ impl Formula {
 
     /// One of these is so.
     pub(super) fn clause(&mut self, bits: impl IntoIterator<Item = Bit>) {
+        self.given = self.given.wrapping_add(1);
+        self.over |= self.given.is_multiple_of(PATIENCE) && (self.up)();
+        if self.over {
+            return;
+        }
         self.clause.clear();
         for bit in bits {
             match bit {
@@ -172,6 +198,9 @@ impl Formula {
 
     /// Looks for values that satisfy all clauses.
     pub(super) fn solve(&mut self) -> Answer {
+        if self.over {
+            return Answer::Limit;
+        }
         match self.solver.solve_limited(&[]) {
             it if it == lbool::TRUE => Answer::Model,
             it if it == lbool::FALSE => Answer::None,

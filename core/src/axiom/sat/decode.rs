@@ -17,20 +17,20 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 /// Looks for executions.
-pub(super) struct Decoder<'a> {
+pub(super) struct Decoder<'a, 'q> {
     pub(super) program: &'a dyn Program,
     pub(super) model: &'a Model,
     pub(super) question: &'a Question<'a>,
     pub(super) bound: u32,
     pub(super) unfolding: &'a Unfolding,
     pub(super) world: &'a World,
-    pub(super) formula: &'a mut Formula,
+    pub(super) formula: &'a mut Formula<'q>,
 }
 
 /// Registers of each thread and last values.
 type Outcome = (Vec<Vec<Option<u64>>>, Vec<Option<u64>>);
 
-impl Decoder<'_> {
+impl Decoder<'_, '_> {
     /// Calls `found` with each execution.
     pub(super) fn run(&mut self, done: &mut Searched, found: &mut dyn FnMut(&Execution) -> ControlFlow<()>) {
         self.exclude_values();

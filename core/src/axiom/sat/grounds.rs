@@ -42,7 +42,7 @@ pub(super) struct Grounds<'a> {
 
 impl<'a> Grounds<'a> {
     /// What the formula was satisfied by last.
-    pub(super) fn of(unfolding: &'a Unfolding, world: &'a World, formula: &Formula) -> Self {
+    pub(super) fn of(unfolding: &'a Unfolding, world: &'a World, formula: &Formula<'_>) -> Self {
         let is_done = |event: &usize| formula.holds(world.done[*event]);
         let done: Vec<usize> = (0..unfolding.events.len()).filter(is_done).collect();
         let sources = world.rf.iter().filter(|(.., bit)| formula.holds(*bit));

@@ -36,7 +36,8 @@ pub(super) fn search(
     if done.limited {
         return done;
     }
-    let mut formula = Formula::new(limits.choices);
+    let up = || question.is_over(program.threads());
+    let mut formula = Formula::new(limits.choices, &up);
     let total = total(model);
     let world = choices::world(program, model, &unfolding, question.finals, total, &mut formula);
     Encoder::new(model, &world, &mut formula, question.flagged).encode(question.flagged);

@@ -9,10 +9,10 @@ use crate::axiom::relation::{Relation, Set};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// Encodes a model.
-pub(super) struct Encoder<'a> {
+pub(super) struct Encoder<'a, 'q> {
     pub(super) model: &'a Model,
     pub(super) world: &'a World,
-    pub(super) formula: &'a mut Formula,
+    pub(super) formula: &'a mut Formula<'q>,
     needs: Vec<Needs>,
     nodes: Vec<Pairs>,
 }
@@ -47,8 +47,8 @@ fn needs(model: &Model, flagged: bool) -> Vec<Needs> {
     }
 }
 
-impl<'a> Encoder<'a> {
-    pub(super) fn new(model: &'a Model, world: &'a World, formula: &'a mut Formula, flagged: bool) -> Self {
+impl<'a, 'q> Encoder<'a, 'q> {
+    pub(super) fn new(model: &'a Model, world: &'a World, formula: &'a mut Formula<'q>, flagged: bool) -> Self {
         let nodes = vec![Pairs::default(); model.nodes.len()];
         Self { model, world, formula, needs: needs(model, flagged), nodes }
     }
@@ -56,7 +56,7 @@ impl<'a> Encoder<'a> {
     /// Encodes the nodes, the axioms, and that a flag is raised if it has to be.
     pub(super) fn encode(&mut self, flagged: bool) {
         let mut node = 0;
-        while node < self.nodes.len() {
+        while node < self.nodes.len() && !self.formula.is_over() {
             match self.model.groups.iter().find(|group| group.first.index() == node) {
                 Some(group) => {
                     self.group(group);
@@ -67,6 +67,10 @@ impl<'a> Encoder<'a> {
                     node += 1;
                 }
             }
+        }
+        // Some nodes are not encoded then.
+        if self.formula.is_over() {
+            return;
         }
         self.no_thin_air();
         for axiom in self.model.axioms.iter().filter(|axiom| axiom.role == Role::Axiom) {
