@@ -15,7 +15,7 @@ use crate::machine::packed::{Unpack, put};
 use crate::machine::warp::state::Warp;
 use crate::memory::LocalMemory;
 use crate::program::alive::Alive;
-use crate::program::env::{FuncId, ProgEnv};
+use crate::program::env::{FuncId, ProgEnv, Slots};
 use crate::program::instr::{BarrierRed, STACK_BASE, STACK_TOP, Slot};
 use crate::program::ops::Class;
 use smallvec::{SmallVec, smallvec};
@@ -30,8 +30,8 @@ pub(super) struct Layout {
     env: Arc<ProgEnv>,
     /// `None`: all registers are told apart.
     alive: Option<Alive>,
-    /// The entry's slots of each class.
-    entry: [usize; 3],
+    /// The entry's slots.
+    entry: Slots,
     /// Whether registers of threads that have ended are looked at.
     kept: bool,
 }
@@ -46,9 +46,9 @@ impl Layout {
         let kept = kept && !on(Mutant::DeadEnded);
         let alive = leaves_out.then(|| Alive::of(env, loaded.entry, kept));
         let (w, q, p) = (vec![], vec![], vec![]);
-        let mut layout = Self { w, q, p, lanes, env: Arc::clone(env), alive, entry: [0; 3], kept };
+        let mut layout = Self { w, q, p, lanes, env: Arc::clone(env), alive, entry: Slots::default(), kept };
         let Some(entry) = env.function(loaded.entry) else { return layout };
-        layout.entry = [entry.slots.w, entry.slots.q, entry.slots.p].map(usize::from);
+        layout.entry = entry.slots;
         let given = |class, slot| entry.preloads.iter().any(|p| (p.class, p.slot) == (class, slot));
         let stack = [STACK_BASE, STACK_TOP];
         let changes = |class: Class, slot: &Slot| {
@@ -69,11 +69,11 @@ impl Layout {
     fn kept<C: Explored>(&self, control: &C, depth: u32, of: &Rows<'_>) -> Kept {
         let live = self.live();
         let Some(alive) = &self.alive else {
-            return smallvec![live; of.sizes.iter().sum()];
+            return smallvec![live; of.sizes.count()];
         };
-        let mut kept: Kept = smallvec![0; of.sizes.iter().sum()];
+        let mut kept: Kept = smallvec![0; of.sizes.count()];
         let mut keep = |slots: &mut dyn Iterator<Item = (Class, Slot)>, lanes: LaneMask| {
-            for number in slots.filter_map(|slot| of.number(slot)) {
+            for number in slots.filter_map(|(class, slot)| of.sizes.number(class, slot)) {
                 if let Some(kept) = kept.get_mut(number) {
                     *kept |= lanes;
                 }
@@ -162,7 +162,7 @@ impl Layout {
             let rows = if depth == 0 { self.rows() } else { Rows::of(frame, *filled) };
             if depth > 0 {
                 put(out, packed_filled(*filled));
-                rows.sizes.iter().for_each(|n| put(out, u32::try_from(*n).unwrap_or(u32::MAX)));
+                [rows.sizes.w, rows.sizes.q, rows.sizes.p].iter().for_each(|n| put(out, u32::from(*n)));
             }
             self.pack_frame(frame, &rows, &self.kept(&warp.control, depth, &rows), out);
         }
@@ -232,8 +232,8 @@ impl Layout {
 
 /// The registers of a frame that are packed.
 struct Rows<'a> {
-    /// How many there are of each class.
-    sizes: [usize; 3],
+    /// How many there are.
+    sizes: Slots,
     /// Those that are; all where none are named.
     some: Option<[&'a [Slot]; 3]>,
     /// The function that the frame is filled for in all lanes.
@@ -242,28 +242,17 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// All registers of a callee's frame: whose they are changes.
-    const fn of(frame: &Frame, filled: Option<FuncId>) -> Self {
-        Self { sizes: [frame.w.len(), frame.q.len(), frame.p.len()], some: None, filled }
-    }
-
-    /// The number of a register, class by class.
-    fn number(&self, (class, slot): (Class, Slot)) -> Option<usize> {
-        let [w, q, p] = self.sizes;
-        let (before, size) = match class {
-            Class::W => (0, w),
-            Class::Q => (w, q),
-            Class::P => (w + q, p),
-        };
-        (slot.index() < size).then_some(before + slot.index())
+    fn of(frame: &Frame, filled: Option<FuncId>) -> Self {
+        let [w, q, p] = [frame.w.len(), frame.q.len(), frame.p.len()].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
+        Self { sizes: Slots { w, q, p }, some: None, filled }
     }
 
     /// What is packed of each class: its index in the frame and the lanes in which it is kept.
     fn parts<'a>(&'a self, kept: &'a [LaneMask]) -> [impl Iterator<Item = (usize, LaneMask)> + 'a; 3] {
-        let [w, q, _] = self.sizes;
-        [0, 1, 2].map(|class| {
+        let [w, q, p] = [self.sizes.w, self.sizes.q, self.sizes.p].map(usize::from);
+        [(0, 0, w), (1, w, q), (2, w + q, p)].map(|(class, before, count)| {
             let some = self.some.map(|some| some[class]);
-            let before = [0, w, w + q][class];
-            (0..some.map_or(self.sizes[class], <[Slot]>::len)).map(move |k| {
+            (0..some.map_or(count, <[Slot]>::len)).map(move |k| {
                 let slot = some.map_or(k, |some| some[k].index());
                 (slot, kept.get(before + slot).copied().unwrap_or(0))
             })
