@@ -35,12 +35,10 @@
 //! is the command.
 
 pub mod api;
-pub mod cli;
-pub mod report;
 
-pub use warpstep_core::{
-    alu, axiom, base, check, choice, explore, launch, litmus, machine, memory, program, ptx, verdict,
-};
+pub use warpstep_analysis::{axiom, check, explore, launch, litmus};
+pub use warpstep_cli::{cli, report};
+pub use warpstep_core::{alu, base, choice, machine, memory, program, ptx, verdict};
 
 pub use api::{Argument, Buffer, Check, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Proof, Run};
 pub use explore::Progress;

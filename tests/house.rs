@@ -19,9 +19,12 @@ const LAYERS: &[(&str, u32)] = &[
     ("explore", 8),
     ("litmus", 9),
     ("report", 10),
-    ("api", 11),
-    ("cli", 12),
+    ("cli", 11),
+    ("api", 12),
 ];
+
+/// The sources of the crates, the lowest first.
+const SOURCES: [&str; 4] = ["core/src", "analysis/src", "cli/src", "src"];
 
 const LONGEST: usize = 600;
 
@@ -46,10 +49,10 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// The folder of a layer: the upper ones are in the crate itself, the others in `core`.
+/// The folder of a layer, which is in one of the crates.
 fn layer_folder(layer: &str) -> PathBuf {
-    let upper = root().join("src").join(layer);
-    if upper.exists() { upper } else { root().join("core/src").join(layer) }
+    let folders = SOURCES.iter().map(|sources| root().join(sources).join(layer));
+    folders.into_iter().find(|folder| folder.exists()).unwrap_or_else(|| panic!("{layer} is in no crate"))
 }
 
 fn text(path: &Path) -> String {
@@ -92,7 +95,7 @@ fn a_layer_names_only_layers_below_it() {
 
 #[test]
 fn every_folder_is_a_layer() {
-    let folders = ["src", "core/src"].map(|sources| std::fs::read_dir(root().join(sources)).unwrap().flatten());
+    let folders = SOURCES.map(|sources| std::fs::read_dir(root().join(sources)).unwrap().flatten());
     for entry in folders.into_iter().flatten().filter(|e| e.path().is_dir()) {
         let name = entry.file_name().into_string().unwrap();
         assert!(
@@ -109,8 +112,8 @@ fn files_are_short_and_tidy() {
     let forbidden =
         [["to", "do!("].concat(), ["#[igno", "re"].concat(), ["unsafe", " {"].concat(), ["db", "g!("].concat()];
     let mut wrong = Vec::new();
-    let folders = ["src", "core/src", "tests", "benches", "fuzz/fuzz_targets", "examples"];
-    for file in folders.iter().flat_map(|f| files(&root().join(f), &["rs"])) {
+    let folders = SOURCES.iter().chain(&["tests", "benches", "fuzz/fuzz_targets", "examples"]);
+    for file in folders.flat_map(|f| files(&root().join(f), &["rs"])) {
         let source = text(&file);
         let lines = source.lines().count();
         if lines > LONGEST {
@@ -162,7 +165,7 @@ fn is_of_tests(file: &Path) -> bool {
 #[test]
 fn functions_are_short() {
     let mut long = Vec::new();
-    for file in ["src", "core/src"].iter().flat_map(|f| files(&root().join(f), &["rs"])) {
+    for file in SOURCES.iter().flat_map(|f| files(&root().join(f), &["rs"])) {
         if is_of_tests(&file) {
             continue;
         }
@@ -187,9 +190,9 @@ fn rule_ids() -> BTreeSet<String> {
 }
 
 /// The ids that stand after `marker` in a line, and where.
-fn marked(folder: &str, extension: &str, marker: &str) -> BTreeMap<String, Vec<String>> {
+fn marked(marker: &str) -> BTreeMap<String, Vec<String>> {
     let mut homes: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for file in files(&root().join(folder), &[extension]) {
+    for file in SOURCES.iter().flat_map(|sources| files(&root().join(sources), &["rs"])) {
         for (number, line) in text(&file).lines().enumerate() {
             let Some((before, rest)) = line.split_once(marker) else { continue };
             if !before.contains("//") {
@@ -211,7 +214,7 @@ fn marked(folder: &str, extension: &str, marker: &str) -> BTreeMap<String, Vec<S
 fn every_rule_has_one_home_in_the_code() {
     let ids = rule_ids();
     assert!(ids.len() > 20, "{}", ids.len());
-    let homes = marked("core/src", "rs", " Rule: ");
+    let homes = marked(" Rule: ");
     let mut wrong: Vec<String> =
         ids.iter().filter(|id| !homes.contains_key(*id)).map(|id| format!("{id} has no home")).collect();
     for (id, places) in &homes {
@@ -244,7 +247,7 @@ fn every_rule_is_in_the_notes() {
 fn sources_in(text: &str) -> impl Iterator<Item = &str> {
     let inside = |c: char| c.is_ascii_alphanumeric() || "_/.".contains(c);
     let words = text.split(move |c| !inside(c)).map(|word| word.trim_end_matches('.'));
-    words.filter(|word| ["core/src/", "src/"].iter().any(|root| word.starts_with(root)) && word.ends_with(".rs"))
+    words.filter(|word| SOURCES.iter().any(|sources| word.starts_with(&format!("{sources}/"))) && word.ends_with(".rs"))
 }
 
 #[test]
@@ -264,7 +267,7 @@ fn documents_name_sources_that_exist() {
 /// A rule's home in the notes is the file that has its marker.
 #[test]
 fn notes_name_the_homes_of_rules() {
-    let table = text(&root().join("src/report/rule_table.tsv"));
+    let table = text(&root().join("cli/src/report/rule_table.tsv"));
     let homes: BTreeMap<&str, &str> = table
         .lines()
         .filter_map(|l| l.split_once('\t').map(|(id, rest)| (id, rest.split('\t').next().unwrap_or(rest))))
@@ -289,7 +292,7 @@ fn notes_name_the_homes_of_rules() {
 fn keys() -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     for name in ["file.rs", "description.rs", "suppress.rs", "script/read.rs"] {
-        let source = text(&root().join("core/src/launch").join(name));
+        let source = text(&root().join("analysis/src/launch").join(name));
         let lists = source.split("\nconst ").skip(1).filter_map(|rest| rest.split_once(": &[&str] ="));
         for (list, rest) in lists {
             let end = rest.find("];").unwrap_or_else(|| panic!("{name}: {list} does not end"));

@@ -284,7 +284,7 @@ fn classes_are_shown() {
 
 /// Errors in a model are noticed: what is replaced, and by what.
 fn wrong_models_are_noticed() {
-    let text = include_str!("../core/src/axiom/models/ptx-v7.5.cat");
+    let text = include_str!("../analysis/src/axiom/models/ptx-v7.5.cat");
     let wrong = [
         ("let synchronizes = sync | sync_barrier | sync_fence", "let synchronizes = sync | sync_barrier"),
         ("let synchronizes = sync | sync_barrier | sync_fence", "let synchronizes = sync | sync_fence"),

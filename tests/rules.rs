@@ -1,6 +1,6 @@
 //! The table that `warpstep rules` prints: every rule's home, title, and the number of runs in which it fires.
 //!
-//! `src/report/rule_table.tsv` is that table. The test makes it again: from the marks in the code, the notes, and the examples
+//! `cli/src/report/rule_table.tsv` is that table. The test makes it again: from the marks in the code, the notes, and the examples
 //! and host scripts, which are run on flat memory and on memory with caches. `BLESS=1 cargo test --test commands rules` writes it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ fn files(folder: &str, passes: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 /// The file that each rule's mark stands in.
 fn homes() -> BTreeMap<String, String> {
     let mut homes = BTreeMap::new();
-    for path in files("core/src", |n| n.ends_with(".rs")) {
+    for path in ["core/src", "analysis/src", "cli/src", "src"].iter().flat_map(|of| files(of, |n| n.ends_with(".rs"))) {
         let home = path.strip_prefix(root()).unwrap().display().to_string();
         for line in std::fs::read_to_string(&path).unwrap().lines() {
             let Some((_, ids)) = line.split_once(" Rule: ").filter(|(before, _)| before.contains("//")) else {
@@ -212,7 +212,7 @@ fn the_table_is_up_to_date() {
         let count = counts.get(rule).copied().unwrap_or(0);
         table += &format!("{}\t{home}\t{count}\t{title}\n", rule.id());
     }
-    let path = root().join("src/report/rule_table.tsv");
+    let path = root().join("cli/src/report/rule_table.tsv");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, &table).unwrap();
     }

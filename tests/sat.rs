@@ -7,10 +7,10 @@ use libtest_mimic::Trial;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use warpstep::axiom::{Evaluation, Id, Limits, Model, Place, Question, Role, Searched, Way, cat, search_by};
 use warpstep::base::FileId;
 use warpstep::litmus::tree::{Arch, Litmus};
 use warpstep::litmus::{Threads, parse};
-use warpstep_core::axiom::{Evaluation, Id, Limits, Model, Place, Question, Role, Searched, Way, cat, search_by};
 
 const LIMITS: Limits = Limits { bound: 1, choices: 20_000 };
 

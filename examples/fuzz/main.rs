@@ -104,7 +104,7 @@ fn kind(name: &str) -> Option<Kind> {
         "launch" => text(corpus("ptx-examples", "toml"), |folder, text| bodies::launch(text, folder)),
         "script" => text(corpus("tests/host", "toml"), |folder, text| bodies::script(text, folder)),
         "memp" => text(corpus("core/src/memory/fermi/programs", "memp"), |_, text| bodies::memory_programs(text)),
-        "cat" => text(corpus("core/src/axiom/models", "cat"), |_, text| bodies::cat(text)),
+        "cat" => text(corpus("analysis/src/axiom/models", "cat"), |_, text| bodies::cat(text)),
         "litmus" => {
             // Those for Vulkan are a folder deeper.
             let both = ["tests/litmus", "tests/litmus_syntax"].map(|folder| corpus(folder, "litmus"));

@@ -1,4 +1,4 @@
-//! Layer 11: the library for people who have a kernel and arguments: [`Kernel`], and what its runs give.
+//! Layer 12: the library for people who have a kernel and arguments: [`Kernel`], and what its runs give.
 //!
 //! A kernel is described by calls, one after the other, and then run, hunted, proved or replayed. What is given by
 //! reference is the kernel's memory: it is written back when the run has ended as it should. Everything else of the crate is

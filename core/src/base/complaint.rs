@@ -53,6 +53,8 @@ pub const END: &str = "the end of the text";
 /// NoRegister { name: String } => "no-register" ("there is no register `{name}`") ("not declared") ("declare it before");
 /// Value(text: String)         => "bad-value" ("`{text}` is no value") ("here") if meant(text);
 /// ```
+#[doc(hidden)]
+#[macro_export]
 macro_rules! complaints {
     (
         $(#[$meta:meta])*
@@ -93,10 +95,12 @@ macro_rules! complaints {
         $crate::base::Wording::new($code, format!($($message)*), format!($($label)*)).hint_if($advice)
     };
 }
-pub(crate) use complaints;
+pub use complaints;
 
 /// Declares an enumeration whose members are told in a few words (`Display`), which may have their data in them; or a block
 /// makes what is to be displayed.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! phrases {
     (
         $(#[$meta:meta])*
@@ -124,4 +128,4 @@ macro_rules! phrases {
     (@ $f:ident $whole:block) => { write!($f, "{}", $whole) };
     (@ $f:ident ($($text:tt)*)) => { write!($f, $($text)*) };
 }
-pub(crate) use phrases;
+pub use phrases;

@@ -22,7 +22,7 @@ pub fn plural(n: u64, noun: &str) -> String {
 }
 
 /// `a`, `b or c`, `a, b or c`.
-pub(crate) fn either(words: impl IntoIterator<Item = impl ToString>) -> String {
+pub fn either(words: impl IntoIterator<Item = impl ToString>) -> String {
     let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
     match &words[..] {
         [] => String::new(),
@@ -32,12 +32,12 @@ pub(crate) fn either(words: impl IntoIterator<Item = impl ToString>) -> String {
 }
 
 /// Words as they are, e.g. `x, y`.
-pub(crate) fn plain(words: &[&str]) -> String {
+pub fn plain(words: &[&str]) -> String {
     words.join(", ")
 }
 
 /// Words in backquotes, at most a dozen.
-pub(crate) fn list(words: &[impl AsRef<str>]) -> String {
+pub fn list(words: &[impl AsRef<str>]) -> String {
     const MOST: usize = 12;
     let more = words.len().checked_sub(MOST).filter(|n| *n > 0).map(|n| format!(" and {n} more"));
     let shown: Vec<String> = words.iter().take(MOST).map(|w| format!("`{}`", w.as_ref())).collect();
@@ -45,12 +45,12 @@ pub(crate) fn list(words: &[impl AsRef<str>]) -> String {
 }
 
 /// Advice: the known word that `word` is probably meant to be.
-pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     suggest(word, known).map(|near| format!("did you mean `{near}`?"))
 }
 
 /// Advice: the known word that `word` is probably meant to be, or else all of them as `list` has them, or `none`.
-pub(crate) fn among<'a>(
+pub fn among<'a>(
     word: &str,
     known: &'a [impl AsRef<str>],
     none: &str,

@@ -4,7 +4,7 @@
 //! cursor may stand anywhere, and whoever has an alternative puts it back. What would have fitted is kept for the
 //! furthest place at which a token was looked for in vain, since that tells best what is wrong.
 
-use super::{Placed, Span};
+use crate::base::{Placed, Span};
 use logos::Logos;
 
 /// The kind of a token.
@@ -121,6 +121,7 @@ impl<'s, K: Kind, S: Source<K>> Cursor<'s, K, S> {
     }
 
     /// Drops the tokens from a number on up to the cursor.
+    #[allow(dead_code, reason = "of the two crates that this is compiled in, only one has a rule for it")]
     pub(crate) fn forget(&mut self, from: usize) {
         self.tokens.drain(from..self.at);
         self.at = from;
@@ -239,6 +240,7 @@ impl<'s, K: Kind, S: Source<K>> Cursor<'s, K, S> {
     }
 
     /// The end of the tokens, which is told as `what`.
+    #[allow(dead_code, reason = "of the two crates that this is compiled in, only one has a rule for it")]
     pub(crate) fn end(&mut self, what: Option<K::Expected>) -> Option<()> {
         if self.token().is_none() {
             return Some(());

@@ -17,7 +17,7 @@ const CHUNK: u64 = 1 << 26;
 const NAMES: u32 = 1000;
 
 /// Why a file cannot be used, in words.
-pub(crate) fn why(cause: ErrorKind) -> String {
+pub fn why(cause: ErrorKind) -> String {
     match cause {
         ErrorKind::NotFound => "there is no such file or folder".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),

@@ -1,6 +1,7 @@
 //! Source text and byte spans.
 
 use super::FileId;
+use std::fmt::{Display, Formatter};
 use std::sync::OnceLock;
 
 /// A half-open range of bytes in one source file.
@@ -39,6 +40,12 @@ pub struct Placed<T> {
     pub kind: T,
     /// Its place.
     pub span: Span,
+}
+
+impl<T: Display> Display for Placed<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.kind.fmt(f)
+    }
 }
 
 /// One source file: a name for messages and its text.

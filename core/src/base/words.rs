@@ -1,6 +1,8 @@
 //! Enumerations whose members have words in texts: one table serves both ways.
 
 /// Declares an enumeration with the word of each member beside it, and others that are taken for it.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $member:ident = $word:literal $(| $other:literal)*,)* }) => {
         $(#[$meta])*
@@ -33,4 +35,4 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub use words;

@@ -20,7 +20,7 @@ pub struct Fair;
 impl Fair {
     /// Whose turn it is among at most 64 warps, at almost no cost: a barrier ends a turn every few instructions.
     #[inline(always)]
-    pub(crate) const fn turn(ready: &[u64], last: Option<(u32, bool)>) -> Option<Pick> {
+    pub const fn turn(ready: &[u64], last: Option<(u32, bool)>) -> Option<Pick> {
         let (Some((last @ 0..64, spent)), &[ready]) = (last, ready) else { return None };
         let later = ready & (!1 << last);
         let next = if later == 0 { ready } else { later };

@@ -67,7 +67,7 @@ words! {
 
 impl Site {
     /// Whether a decision holds for some time: somebody goes on, and others wait.
-    pub(crate) const fn is_held(self) -> bool {
+    pub const fn is_held(self) -> bool {
         matches!(self, Self::Warp | Self::Group | Self::Message | Self::Context | Self::Grid)
     }
 }

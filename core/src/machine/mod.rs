@@ -19,7 +19,7 @@ mod observer;
 mod one_program;
 mod packed;
 mod runner;
-pub(crate) mod thread;
+pub mod thread;
 pub mod walk;
 pub mod warp;
 
@@ -34,5 +34,5 @@ pub use grid::launch::Launch;
 pub use observer::{Heard, Listen, Tell, again};
 pub use one_program::{Context, Course};
 pub use runner::{Machine, Run, machine};
-pub(crate) use warp::mistakes::nothing_steps;
+pub use warp::mistakes::nothing_steps;
 pub use warp::{Sources, shuffle_sources};

@@ -45,17 +45,6 @@ impl Registers {
 }
 
 #[cfg(test)]
-impl<N: AsRef<str>> FromIterator<(N, Class, Slot)> for Registers {
-    fn from_iter<I: IntoIterator<Item = (N, Class, Slot)>>(all: I) -> Self {
-        let mut registers = Self::default();
-        for (name, class, slot) in all {
-            registers.push(name.as_ref(), "", class, slot);
-        }
-        registers
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,5 +1,5 @@
 //! A data operation, lane by lane: what processors without vector units run, and what the vectorised dispatches of
-//! [`crate::machine::data`] are tested against. It is compiled once, not once for each instruction set.
+//! `machine::thread::data` are tested against. It is compiled once, not once for each instruction set.
 
 use crate::alu::apply;
 use crate::base::{Frame, LaneMask, lanes_of};
@@ -7,7 +7,7 @@ use crate::program::instr::{self, Instr, Op, Slot};
 use crate::program::ops::{AluOp, Class};
 
 /// The data operation of an instruction, if it is one.
-pub(crate) const fn data_op(op: Op) -> Option<AluOp> {
+pub const fn data_op(op: Op) -> Option<AluOp> {
     match op {
         Op::Int(op) => Some(AluOp::Int(op)),
         Op::Float(op) => Some(AluOp::Float(op)),
@@ -16,7 +16,7 @@ pub(crate) const fn data_op(op: Op) -> Option<AluOp> {
 }
 
 /// A lane's value of a slot; zero where there is none.
-pub(crate) fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> u64 {
+pub fn value(regs: &Frame, class: Class, slot: Slot, lane: usize) -> u64 {
     instr::value(regs, class, slot, lane).unwrap_or(0)
 }
 
@@ -31,14 +31,14 @@ fn put(regs: &mut Frame, class: Class, slot: Slot, lane: usize, value: u64) {
 }
 
 /// Where the carry-out of an operation goes, when it has one.
-pub(crate) fn carry_slot(op: AluOp, i: &Instr) -> Option<Slot> {
+pub fn carry_slot(op: AluOp, i: &Instr) -> Option<Slot> {
     let shape = op.shape();
     let narrow = u16::try_from(i.imm & 0xffff).unwrap_or(u16::MAX);
     shape.carry_out.then_some(if shape.sources.len() == 4 { Slot(narrow) } else { i.e })
 }
 
 /// What an operation gives for a lane's sources: the destination's bits and the carry-out.
-pub(crate) fn apply(op: AluOp, sources: [u64; 4], mode: u32) -> (u64, bool) {
+pub fn apply(op: AluOp, sources: [u64; 4], mode: u32) -> (u64, bool) {
     match op {
         AluOp::Int(op) => apply::int(op, sources, mode),
         AluOp::Float(op) => apply::float(op, sources, mode),

@@ -31,6 +31,6 @@ fn mistake(what: &str, pc: u32, lanes: LaneMask) -> Box<Halt> {
 }
 
 /// A device that is at rest with a launch that is not over.
-pub(crate) fn nothing_steps() -> Stop {
+pub fn nothing_steps() -> Stop {
     Stop::internal("nothing can step, and nobody waits for anything", None)
 }

@@ -214,11 +214,15 @@ impl Lock {
         self.holder().is_none_or(|t| t == thread)
     }
 
-    pub(crate) const fn byte(self) -> u8 {
+    /// It in a byte.
+    #[must_use]
+    pub const fn byte(self) -> u8 {
         self.0
     }
 
-    pub(crate) const fn of(byte: u8) -> Self {
+    /// The one that [`Lock::byte`] made a byte of.
+    #[must_use]
+    pub const fn of(byte: u8) -> Self {
         Self(byte)
     }
 }
@@ -284,7 +288,7 @@ impl Ghost {
     }
 
     /// A list is appended to that of the level below.
-    pub(crate) fn append(&mut self, program: &Program, from: Place, to: Place, at: Location) {
+    pub fn append(&mut self, program: &Program, from: Place, to: Place, at: Location) {
         let before = self.length(program, to, at);
         for k in 0..program.events().len() {
             if self.place[k] == from && program.location_of(Event(k as u8)) == at {
@@ -336,7 +340,7 @@ impl System {
     }
 
     /// The first L2 cache gets what memory has, of so many locations: clean and valid.
-    pub(crate) fn fill_l2(&mut self, locations: usize) {
+    pub fn fill_l2(&mut self, locations: usize) {
         for (entry, (value, source)) in self.l2[0].entries[..locations].iter_mut().zip(self.global) {
             *entry = Entry { value, source, present: true, hygiene: Hygiene::Clean, valid: true };
         }

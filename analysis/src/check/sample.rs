@@ -10,6 +10,7 @@ use crate::machine::{Config, Context, Launch};
 use crate::program::env::{Bounds, FuncId, Function, Init, Origin, Preload, ProgEnv, Slots, Special, Target};
 use crate::program::instr::{CacheOp, Guard, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AluOp, Class};
+use crate::program::registers::Registers;
 use crate::verdict::Stop;
 use std::sync::Arc;
 
@@ -35,15 +36,22 @@ pub(super) fn other(op: Op, d: u16, from: &[u16]) -> Instr {
     i
 }
 
-impl Instr {
+/// An instruction with one thing more.
+pub(super) trait And {
     /// The instruction under a guard.
-    pub(super) fn when(mut self, pred: u16, value: bool) -> Self {
+    fn when(self, pred: u16, value: bool) -> Self;
+
+    /// The instruction with an immediate.
+    fn with(self, imm: u32) -> Self;
+}
+
+impl And for Instr {
+    fn when(mut self, pred: u16, value: bool) -> Self {
         self.guard = Some(Guard { pred: Slot(pred), negated: !value });
         self
     }
 
-    /// The instruction with an immediate.
-    pub(super) fn with(mut self, imm: u32) -> Self {
+    fn with(mut self, imm: u32) -> Self {
         self.imm = imm;
         self
     }
@@ -87,9 +95,10 @@ pub(super) fn declare(name: &str, entry: bool, start: u32, end: u32) -> Function
     let w = |slot, init| Preload { class: Class::W, slot: Slot(slot), init };
     let q = |slot, init| Preload { class: Class::Q, slot: Slot(slot), init };
     let pointer = Init::Param { offset: 0, bytes: 8, signed: false, ext: 64 };
-    let registers = (8..16).map(|k| (format!("%r{k}"), Class::W, Slot(k)));
-    let wide = (4..8).map(|k| (format!("%rd{k}"), Class::Q, Slot(k)));
-    let preds = (0..8).map(|k| (format!("%p{k}"), Class::P, Slot(k)));
+    let mut registers = Registers::default();
+    for (prefix, slots, class) in [("%r", 8..16, Class::W), ("%rd", 4..8, Class::Q), ("%p", 0..8, Class::P)] {
+        slots.for_each(|k| registers.push(&format!("{prefix}{k}"), "", class, Slot(k)));
+    }
     Function {
         name: name.into(),
         entry,
@@ -114,7 +123,7 @@ pub(super) fn declare(name: &str, entry: bool, start: u32, end: u32) -> Function
         shared: Vec::new(),
         locals: Vec::new(),
         bounds: Bounds::default(),
-        registers: registers.chain(wide).chain(preds).collect(),
+        registers,
         file: FileId(0),
         span: Span::default(),
     }

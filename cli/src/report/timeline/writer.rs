@@ -1,6 +1,6 @@
 //! The Trace Event Format, as ui.perfetto.dev and `chrome://tracing` read it: one event a line, written as it comes.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// A track: a "thread" of a "process" in the words of the format.
@@ -41,16 +41,19 @@ impl<W: Write> Writer<W> {
         if let (Value::Object(event), Value::Object(more)) = (&mut event, more) {
             event.extend(more);
         }
-        let text = event.to_string();
+        self.text(track, &event["ts"], &event.to_string());
+    }
+
+    /// An event as text, or that there is no room for it.
+    fn text(&mut self, track: Track, ts: &Value, text: &str) {
         match self.left.checked_sub(text.len() as u64) {
             Some(left) => {
                 self.left = left;
-                self.put(&text);
+                self.put(text);
             }
             None => {
                 let name = "cut: --trace-limit is reached";
-                let cut =
-                    json!({ "ph": "i", "pid": track.pid, "tid": track.tid, "name": name, "ts": event["ts"], "s": "g" });
+                let cut = json!({ "ph": "i", "pid": track.pid, "tid": track.tid, "name": name, "ts": ts, "s": "g" });
                 self.put(&cut.to_string());
                 self.cut = true;
             }
@@ -78,9 +81,15 @@ impl<W: Write> Writer<W> {
         self.event("M", track, "thread_sort_index", json!({ "args": { "sort_index": track.tid } }));
     }
 
-    /// Something that takes a time.
-    pub fn complete(&mut self, track: Track, name: &str, cat: &str, ts: u64, dur: u64, args: Map<String, Value>) {
-        self.event("X", track, name, json!({ "cat": cat, "ts": ts, "dur": dur, "args": args }));
+    /// An instruction, which takes a unit of time. `name` is a string of JSON, `args` the members of an object. There are so many of
+    /// them that making values first would take most of the time.
+    pub fn instruction(&mut self, Track { pid, tid }: Track, name: &str, ts: u64, args: &str) {
+        if !self.failed() {
+            let text = format!(
+                r#"{{"ph":"X","pid":{pid},"tid":{tid},"name":{name},"cat":"instruction","ts":{ts},"dur":1,"args":{{{args}}}}}"#
+            );
+            self.text(Track { pid, tid }, &ts.into(), &text);
+        }
     }
 
     /// Something begins that ends later on its track.

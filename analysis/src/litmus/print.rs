@@ -219,16 +219,16 @@ impl Display for Value {
     }
 }
 
-impl Display for Term {
+impl Display for TermKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match &self.kind {
-            TermKind::Register { thread, name } => match Column::of(*thread) {
+        match self {
+            Self::Register { thread, name } => match Column::of(*thread) {
                 Some(column) => write!(f, "{column}:{name}"),
                 None => write!(f, "{thread}:{name}"),
             },
-            TermKind::Location { name, element: 0 } => f.write_str(name),
-            TermKind::Location { name, element } => write!(f, "{name}[{element}]"),
-            TermKind::Number(n) => write!(f, "{n}"),
+            Self::Location { name, element: 0 } => f.write_str(name),
+            Self::Location { name, element } => write!(f, "{name}[{element}]"),
+            Self::Number(n) => write!(f, "{n}"),
         }
     }
 }

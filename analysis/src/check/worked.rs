@@ -4,7 +4,7 @@
 //! the address of the instruction executed, and the masks and the stack after it. Bits stand in the order of the figures:
 //! the first is thread 1.
 
-use super::sample::{LANE, ONE, ZERO, alu};
+use super::sample::{And, LANE, ONE, ZERO, alu};
 use super::{Check, Observers};
 use crate::base::{FileId, LaneMask, Pc, Span};
 use crate::choice::{Fair, Menu, Oracle, Pick, Site};

@@ -1,6 +1,6 @@
 //! Observers on small programs, with and without the defect each looks for.
 
-use super::sample::{LANE, ONE, ONES, Sample, ZERO, action, alu, other, run};
+use super::sample::{And, LANE, ONE, ONES, Sample, ZERO, action, alu, other, run};
 use super::{Check, Coverage, Observers, TraceHash};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{

@@ -1,4 +1,4 @@
-//! Layer 12: the command line, one file per subcommand.
+//! Layer 11: the command line, one file per subcommand.
 //!
 //! Reads arguments, calls the layers below, prints what `report` says, and chooses the exit code: 0 finished or as
 //! expected, 1 the program has a defect or results differ, 2 bad input or usage, 3 a limit was reached, 4 unsupported.

@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::rc::Rc;
 
 /// Viewers take process 0 for an idle one.
 const DEVICE: u32 = 1;
@@ -37,11 +38,17 @@ type Barrier = (u32, u64, u32);
 /// A slice that is still being described: accesses follow their instruction.
 struct Slice {
     track: Track,
-    name: String,
-    args: Map<String, Value>,
+    name: Rc<str>,
+    /// The members of an object of JSON.
+    args: String,
+    /// What the last access did.
+    memory: Option<String>,
     /// Arrows that end here.
     arrows: Vec<u64>,
 }
+
+/// What an instruction is called: a string of JSON, and members of an object, without braces.
+type Called = (Rc<str>, Rc<str>);
 
 /// Writes a run as a timeline.
 pub struct Timeline<'a, W: Write> {
@@ -56,7 +63,7 @@ pub struct Timeline<'a, W: Write> {
     choices: u64,
     slice: Option<Slice>,
     /// What instructions are called: finding a line in the text for every step would take most of the time.
-    texts: FxHashMap<(u32, Pc), (String, Map<String, Value>)>,
+    texts: FxHashMap<(u32, Pc), Called>,
     /// What addresses and instructions are called in steps of memory.
     launches: Launches,
     /// The multiprocessors that have a name.
@@ -151,8 +158,11 @@ impl<'a, W: Write> Timeline<'a, W> {
 
     /// Writes the slice that is complete now.
     fn flush(&mut self) {
-        let Some(Slice { track, name, args, arrows }) = self.slice.take() else { return };
-        self.out.complete(track, &name, "instruction", self.now, 1, args);
+        let Some(Slice { track, name, mut args, memory, arrows }) = self.slice.take() else { return };
+        if let Some(memory) = memory {
+            args = args + r#","memory":""# + &memory + "\"";
+        }
+        self.out.instruction(track, &name, self.now, &args);
         for id in arrows {
             self.out.flow("f", track, "barrier", self.now, id);
         }
@@ -175,17 +185,17 @@ impl<'a, W: Write> Timeline<'a, W> {
             let track = self.warp(who);
             self.now = self.clock;
             self.clock += 1;
-            let describe = || describe(env, &self.launches.sources, step.pc);
-            let (name, mut args) = self.texts.entry((program, step.pc)).or_insert_with(describe).clone();
-            args.insert("lanes".to_owned(), lanes(step.lanes).into());
+            let describe = || called(env, &self.launches.sources, step.pc);
+            let (name, of_all) = self.texts.entry((program, step.pc)).or_insert_with(describe).clone();
+            let mut args = format!(r#"{of_all},"lanes":"{}""#, lanes(step.lanes));
             if step.active != step.lanes {
-                args.insert("guarded off".to_owned(), lanes(step.active & !step.lanes).into());
+                args = args + r#","guarded off":""# + &lanes(step.active & !step.lanes) + "\"";
             }
             if step.depth > 0 {
-                args.insert("call depth".to_owned(), step.depth.into());
+                args = args + r#","call depth":"# + &step.depth.to_string();
             }
             let arrows = self.arrows.remove(&who).unwrap_or_default();
-            self.slice = Some(Slice { track, name, args, arrows });
+            self.slice = Some(Slice { track, name, args, memory: None, arrows });
         }
         if self.rules {
             rules_of(env, launched.tokens, step, |rule| self.rule(who, rule));
@@ -198,7 +208,7 @@ impl<'a, W: Write> Timeline<'a, W> {
         let what = word(access.kind);
         let text = format!("{what} of {} bytes at {low:#x} to {:#x}", access.bytes, high + u64::from(access.bytes));
         match &mut self.slice {
-            Some(slice) => _ = slice.args.insert("memory".to_owned(), text.into()),
+            Some(slice) => slice.memory = Some(text),
             None => {
                 let track = self.warp(who);
                 self.out.instant(track, &what, "memory", self.now, json!({ "memory": text }));
@@ -280,6 +290,13 @@ fn describe(env: &ProgEnv, sources: &SourceMap, pc: Pc) -> (String, Map<String, 
         args.insert("cuda".to_owned(), format!("{file}:{}", loc.line).into());
     }
     (format!("{line}: {words}"), args)
+}
+
+/// The same as JSON.
+fn called(env: &ProgEnv, sources: &SourceMap, pc: Pc) -> Called {
+    let (name, args) = describe(env, sources, pc);
+    let members = Value::Object(args).to_string();
+    (Value::from(name).to_string().into(), members.trim_start_matches('{').trim_end_matches('}').into())
 }
 
 impl<W: Write> Sink for Timeline<'_, W> {
