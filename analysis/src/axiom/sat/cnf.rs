@@ -64,6 +64,8 @@ struct Budget<'q> {
     most: u64,
     asked: Cell<u32>,
     up: Up<'q>,
+    /// Whether it is over: the solver asks once more behind each of its rounds, and goes on when it hears otherwise then.
+    over: Cell<bool>,
 }
 
 impl Callbacks for Budget<'_> {
@@ -73,7 +75,9 @@ impl Callbacks for Budget<'_> {
 
     fn stop(&self) -> bool {
         self.asked.set(self.asked.get().wrapping_add(1));
-        self.learnt > self.most || self.asked.get().is_multiple_of(PATIENCE) && (self.up)()
+        let ask = || self.asked.get().is_multiple_of(PATIENCE) && (self.up)();
+        self.over.set(self.over.get() || self.learnt > self.most || ask());
+        self.over.get()
     }
 }
 
@@ -99,7 +103,7 @@ pub(super) enum Answer {
 impl<'q> Formula<'q> {
     /// No clauses; at most so many are to be learnt, until `up` says that time is.
     pub(super) fn new(most: u64, up: Up<'q>) -> Self {
-        let budget = Budget { learnt: 0, most, asked: Cell::new(0), up };
+        let budget = Budget { learnt: 0, most, asked: Cell::new(0), up, over: Cell::new(false) };
         let solver = Solver::new(SolverOpts::default(), budget);
         Self { solver, clause: Vec::new(), up, given: 0, over: false }
     }
@@ -220,5 +224,38 @@ impl<'q> Formula<'q> {
     /// How often the solver chose.
     pub(super) fn decisions(&self) -> u64 {
         self.solver.num_decisions()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More pigeons than holes, which takes a solver that resolves clauses exponentially long (A. Haken, "The intractability of
+    /// resolution", 1985).
+    fn pigeons<'q>(up: Up<'q>) -> Formula<'q> {
+        const HOLES: usize = 12;
+        let mut formula = Formula::new(u64::MAX, up);
+        let sits: Vec<Vec<Lit>> = (0..=HOLES).map(|_| (0..HOLES).map(|_| formula.fresh()).collect()).collect();
+        for pigeon in &sits {
+            formula.clause(pigeon.iter().copied().map(Bit::If));
+        }
+        for (k, one) in sits.iter().enumerate() {
+            for other in &sits[..k] {
+                one.iter().zip(other).for_each(|(one, other)| formula.clause([Bit::If(!*one), Bit::If(!*other)]));
+            }
+        }
+        formula
+    }
+
+    #[test]
+    fn a_solver_whose_time_is_up_ends() {
+        let asked = Cell::new(0);
+        let up = || {
+            asked.set(asked.get() + 1);
+            assert!(asked.get() < 100, "it goes on though its time is up");
+            asked.get() > 3
+        };
+        assert_eq!(pigeons(&up).solve(), Answer::Limit);
     }
 }
