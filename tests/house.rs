@@ -24,7 +24,7 @@ const LAYERS: &[(&str, u32)] = &[
 ];
 
 /// The sources of the crates, the lowest first.
-const SOURCES: [&str; 4] = ["core/src", "analysis/src", "cli/src", "src"];
+pub const SOURCES: [&str; 4] = ["core/src", "analysis/src", "cli/src", "src"];
 
 const LONGEST: usize = 600;
 

@@ -38,6 +38,24 @@ L:  atom.relaxed.gpu.global.add.u32 %r1, [%rd1], 1; fence.acq_rel.gpu; st.relaxe
 const STORES: &str = "(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [p];
 L:  st.global.u32 [%rd1], 1; st.global.u32 [%rd1+64], 1; bra L; }";
 
+/// Twelve reads of eleven writes, each of another: none, and no solver that resolves clauses sees that soon (A. Haken, "The
+/// intractability of resolution", 1985).
+fn pigeons() -> String {
+    const READS: usize = 12;
+    let heads: String = (1..=READS).map(|k| format!(" | P{k}@cta {k},gpu 0")).collect();
+    let more: String = (2..READS).map(|v| format!("st.relaxed.gpu x, {v}{};\n", " | ".repeat(READS))).collect();
+    let firsts = " | ld.relaxed.gpu r0, x".repeat(READS);
+    let some = (1..=READS).map(|k| format!("P{k}:r0!=0"));
+    let pairs = (1..=READS).flat_map(|k| (1..k).map(move |j| (j, k)));
+    let both = |v: usize| move |(j, k): (usize, usize)| format!("~(P{j}:r0={v} /\\ P{k}:r0={v})");
+    let apart = (1..READS).flat_map(|v| pairs.clone().map(both(v)));
+    let asked: Vec<String> = some.chain(apart).collect();
+    format!(
+        "PTX pigeons\n{{ x=0; }}\nP0@cta 0,gpu 0{heads} ;\nst.relaxed.gpu x, 1{firsts} ;\n{more}exists ({})\n",
+        asked.join(" /\\ ")
+    )
+}
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
@@ -62,6 +80,7 @@ fn folder() -> tempfile::TempDir {
     let all: String = (1..40).map(twice).collect();
     let text = format!("{head}.func f0() {{ ret; }}\n{all}.visible .entry k() {{ call f39, (); ret; }}\n");
     std::fs::write(folder.path().join("twice.ptx"), text).unwrap();
+    std::fs::write(folder.path().join("pigeons.litmus"), pigeons()).unwrap();
     // Calls itself until the stack is full, with many registers that outlive the call.
     let registers = (0..200).map(|k| format!("mov.u32 %r{k}, %tid.x; ")).collect::<String>();
     let kept = (0..200).map(|k| format!("add.u32 %r0, %r0, %r{k}; ")).collect::<String>();
@@ -142,6 +161,7 @@ fn time_and_steps_end_every_command() {
         "prove empty.ptx --grid 2147483647 --for 1s --search-memory 4G",
         "litmus tests/limits/wide.litmus --model lsc --way candidates --timeout 1s",
         "litmus tests/limits/lanes.litmus --model lsc --way sat --timeout 1s",
+        "litmus pigeons.litmus --model ptx-v7.5 --way sat --timeout 1s",
     ] {
         let ran = run(folder.path(), words);
         assert!(ran.code == Some(3) && ran.said.contains("limit reached: "), "{words}: {}", ran.said);

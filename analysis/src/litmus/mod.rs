@@ -35,7 +35,7 @@ pub use agree::{Agreement, NotShown, Permitted, Row, Says, Shown, look_for, rows
 pub use decide::{accept, decide, decide_until, needed, outcomes};
 pub use decided::{Decided, Lasso, Property};
 pub use error::{Expected, Form, Gap, LitmusError, LitmusErrorKind, MAX_ERRORS, MAX_NESTING};
-pub use events::Threads;
+pub use events::{SETS_OF_VULKAN, Threads};
 pub use explore::Board;
 pub use extract::{Judged, NotExtracted, complete, extract, raced, unexplained};
 pub use liveness::{liveness, liveness_plainly, liveness_until};

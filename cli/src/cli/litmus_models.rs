@@ -6,6 +6,7 @@ use crate::axiom::Model;
 use crate::axiom::cat::{BUILTIN, CatError, builtin, compile, source};
 use crate::base::SourceMap;
 use crate::launch::{Problem, ProblemKind, open};
+use crate::litmus::SETS_OF_VULKAN;
 use crate::litmus::tree::Arch;
 use crate::report::litmus::model_diagnostic;
 use std::borrow::Cow;
@@ -44,33 +45,8 @@ impl NoModel {
 /// Sets and relations that only PTX's executions have.
 const OF_PTX: &[&str] =
     &["WEAK", "ACQ_REL", "CTA", "GPU", "SYS", "GEN", "TEX", "SUR", "CON", "ALIAS", "scta", "sync_fence"];
-/// Those that only Vulkan's have.
-const OF_VULKAN: &[&str] = &[
-    "ATOM",
-    "NONPRIV",
-    "SG",
-    "WG",
-    "QF",
-    "DV",
-    "AV",
-    "VIS",
-    "SEMAV",
-    "SEMVIS",
-    "AVDEVICE",
-    "VISDEVICE",
-    "SC0",
-    "SC1",
-    "SC2",
-    "SC3",
-    "SEMSC0",
-    "SEMSC1",
-    "SEMSC2",
-    "SEMSC3",
-    "ssg",
-    "swg",
-    "sqf",
-    "ssw",
-];
+/// Relations that only Vulkan's have; its sets are known where its events are made.
+const RELATIONS_OF_VULKAN: &[&str] = &["ssg", "swg", "sqf", "ssw"];
 
 /// Those that only wavefronts have.
 const OF_WAVEFRONTS: &[&str] = &["wpo", "si"];
@@ -81,7 +57,7 @@ fn language(model: &Model) -> Option<Arch> {
         return Some(Arch::OpenCl);
     }
     let uses = |names: &[&str]| model.sets.iter().chain(&model.relations).any(|name| names.contains(&&**name));
-    match (uses(OF_PTX), uses(OF_VULKAN), uses(OF_WAVEFRONTS)) {
+    match (uses(OF_PTX), uses(SETS_OF_VULKAN) || uses(RELATIONS_OF_VULKAN), uses(OF_WAVEFRONTS)) {
         (true, false, false) => Some(Arch::Ptx),
         (false, true, false) => Some(Arch::Vulkan),
         (false, false, true) => Some(Arch::Lockstep),

@@ -16,6 +16,7 @@ use super::tree::{Arch, DeclKind, Initial, Litmus, Placing, StmtKind, TermKind, 
 use crate::axiom::{End, Event, Known, Place, Program, Rerun, Stall, Trace};
 pub(super) use code::{Address, Code, Operand, Step, bit};
 use locations::{Locations, address, locations, pointed};
+pub use tags::SETS_OF_VULKAN;
 use thread::{Data, Runner};
 pub(super) use thread::{arithmetic, atomic};
 

@@ -44,6 +44,9 @@ pub(super) const TAGS: &[&str] = &[
     "SEMSC3",
 ];
 
+/// Those that only Vulkan's events are in, from its atomic ones on.
+pub const SETS_OF_VULKAN: &[&str] = TAGS.split_at(tag("ATOM").trailing_zeros() as usize).1;
+
 const CLASSES: [&str; 4] = ["SC0", "SC1", "SC2", "SC3"];
 const SEMANTICS: [&str; 4] = ["SEMSC0", "SEMSC1", "SEMSC2", "SEMSC3"];
 

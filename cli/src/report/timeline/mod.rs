@@ -295,8 +295,9 @@ fn describe(env: &ProgEnv, sources: &SourceMap, pc: Pc) -> (String, Map<String, 
 /// The same as JSON.
 fn called(env: &ProgEnv, sources: &SourceMap, pc: Pc) -> Called {
     let (name, args) = describe(env, sources, pc);
-    let members = Value::Object(args).to_string();
-    (Value::from(name).to_string().into(), members.trim_start_matches('{').trim_end_matches('}').into())
+    let object = Value::Object(args).to_string();
+    let members = object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
+    (Value::from(name).to_string().into(), members.into())
 }
 
 impl<W: Write> Sink for Timeline<'_, W> {
