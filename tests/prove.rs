@@ -372,7 +372,7 @@ fn a_checkpoint_of_something_else_is_refused() {
             "was cut off or edited",
         ),
         (b"hello".to_vec(), "is no checkpoint"),
-        (String::from_utf8_lossy(&good).replacen("checkpoint 3", "checkpoint 2", 1).into_bytes(), "another format"),
+        (String::from_utf8_lossy(&good).replacen("checkpoint 4", "checkpoint 3", 1).into_bytes(), "another format"),
         (String::from_utf8_lossy(&good).replacen("prove 0.", "prove 9.", 1).into_bytes(), "cut off or edited"),
     ] {
         std::fs::write(folder.join("c"), damaged).unwrap();

@@ -13,6 +13,7 @@ use crate::machine::walk::Walk;
 use crate::machine::{Bounds, ControlModel};
 use crate::verdict::{Event, Kind, LimitKind, Sink, Stack, Stop, StuckKind, Taken, Who};
 use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// Steps of a cycle that are looked at: more say nothing new.
@@ -70,14 +71,15 @@ pub(super) fn rounds(
 fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle, bounds: &Bounds) -> Circle {
     let mut circle = Circle::new(&walk.program());
     let here = walk.mark();
-    let inside = |state: u32| cycle.states.binary_search(&state).ok();
-    let mut seen = vec![false; cycle.states.len()];
+    let inside = |state: u32| cycle.states.binary_search(&state).is_ok();
+    // Where agents that are alike are not told apart, the way round comes back with others in their places.
+    let first = cycle.states.first().copied();
+    let mut seen: FxHashSet<(Option<u32>, u128)> = FxHashSet::from_iter([(first, walk.exact())]);
     let steps = |state: u32| -> Vec<(Move, u32)> { graph.from(state).map(|e| (Move::of(e), e.to)).collect() };
     let mut taken = 0;
     let mut stack = Vec::new();
-    if let (Some(first), Some(place)) = (cycle.states.first(), seen.first_mut()) {
-        *place = true;
-        stack.push((here, steps(*first)));
+    if let Some(first) = first {
+        stack.push((here, steps(first)));
     }
     while let Some((mark, rest)) = stack.last_mut() {
         let mark = *mark;
@@ -85,7 +87,9 @@ fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle, bounds: &Bounds) -> 
             stack.pop();
             continue;
         };
-        let Some(at) = inside(to) else { continue };
+        if !inside(to) {
+            continue;
+        }
         if taken == STEPS || bounds.up().is_some() {
             break;
         }
@@ -93,7 +97,7 @@ fn round(walk: &mut dyn Walk, graph: &Graph, cycle: &Cycle, bounds: &Bounds) -> 
         walk.back(mark);
         let mut tell = |who: Who, event: Event<'_>| circle.event(who, event);
         if let Some(Ok(())) = take(walk, step, Some(&mut tell))
-            && !std::mem::replace(&mut seen[at], true)
+            && seen.insert((Some(to), walk.exact()))
         {
             stack.push((walk.mark(), steps(to)));
         }
@@ -123,6 +127,7 @@ impl Target {
         if env.reads_clocks() {
             return Ends::Unknown;
         }
+        let (how, _) = how.settled(options, self.start().context());
         let mut walk = match self.start().context().walk(self.launches(), how.grain) {
             Ok(walk) => walk,
             // Every run comes to a defect before anybody has a choice.

@@ -28,6 +28,7 @@ mod schedule;
 mod script;
 pub mod space;
 mod strong;
+mod symmetry;
 mod target;
 pub mod watched;
 
@@ -42,4 +43,5 @@ pub use proof::{Endless, Proof, Prove, Proved, Shown, Unshown};
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use script::{ScriptEnd, ScriptSearch, ScriptSpace, Taken};
+pub use symmetry::Symmetry;
 pub use target::{Ending, Played, Target, Way, setup_hash};

@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use super::record::Recorded;
 use super::space::{Cycle, Fairness, Graph, Move, Progress as Counts};
+use super::symmetry::Symmetry;
 use crate::machine::walk::Grain;
 use crate::verdict::{Class, LimitKind, Standing, Stop};
 
@@ -67,6 +68,7 @@ impl Proof {
             standing,
             counts,
             graph: Graph::default(),
+            symmetry: Symmetry::Off,
         }
     }
 
@@ -142,4 +144,6 @@ pub struct Proof {
     pub counts: Counts,
     /// The states and steps.
     pub graph: Graph,
+    /// Which agents were not told apart.
+    pub symmetry: Symmetry,
 }

@@ -6,6 +6,7 @@ use super::proof::{Proof, Prove, Proved, Shown, Unshown};
 use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script};
 use super::space::{Found, Graph, Move, Options, Progress as Counts, Reaches, Space, explore};
+use super::symmetry::Symmetry;
 use super::target::{Ending, Target};
 use super::watched::{grain, walk};
 use crate::base::drop_beside;
@@ -29,13 +30,14 @@ impl Target {
         options: &mut Options<'_>,
         observers: &dyn Fn() -> Observers,
     ) -> Result<Proof, Stop> {
+        let (how, symmetry) = how.settled(options, self.start().context());
         let mut walk = match walk(self.start().context(), self.launches(), how.grain, options.races) {
             Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(self.at_once(observers())),
             walk => walk?,
         };
         options.stepped = how.progress.needs_stepped();
         let space = explore(&mut *walk, options, &mut |walk| walk.memory_hash());
-        let proof = self.judge((how, options.races), &mut *walk, observers, space);
+        let proof = self.judge((how, options.races, symmetry), &mut *walk, observers, space);
         drop_beside(walk);
         proof
     }
@@ -52,6 +54,7 @@ impl Target {
         observers: &dyn Fn() -> Observers,
         kept: &mut Kept<'_>,
     ) -> Result<Result<Proof, Stop>, CheckpointError> {
+        let (how, symmetry) = how.settled(options, self.start().context());
         let mut walk = match walk(self.start().context(), self.launches(), how.grain, options.races) {
             Ok(walk) => walk,
             Err(Stop::Bug(_) | Stop::Stuck(_)) => return Ok(Ok(self.at_once(observers()))),
@@ -59,7 +62,7 @@ impl Target {
         };
         options.stepped = how.progress.needs_stepped();
         let space = search_on(&mut *walk, how.grain, options, &mut |walk| walk.memory_hash(), kept)?;
-        let proof = self.judge((how, options.races), &mut *walk, observers, space);
+        let proof = self.judge((how, options.races, symmetry), &mut *walk, observers, space);
         drop_beside(walk);
         match proof {
             // No run goes the way of a step that the program does not make.
@@ -71,12 +74,13 @@ impl Target {
     /// What a search found comes to.
     fn judge(
         &self,
-        (how, races): (Prove, Option<RacesOptions>),
+        (how, races, symmetry): (Prove, Option<RacesOptions>, Symmetry),
         walk: &mut dyn Walk,
         observers: &dyn Fn() -> Observers,
         space: Space<u64>,
     ) -> Result<Proof, Stop> {
-        let proof = Proof::new(space.progress, space.limit, space.standing);
+        let symmetry = symmetry.of(walk);
+        let proof = Proof { symmetry, ..Proof::new(space.progress, space.limit, space.standing) };
         let judge = Judge { target: self, how, races, walk, observers, proof };
         judge.all(space.found, space.outcomes, space.graph)
     }

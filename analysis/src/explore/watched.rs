@@ -47,7 +47,8 @@ pub fn walk(
 
 /// The grain of that walk, where `grain` is that of a search without races.
 pub(super) fn grain(context: &Context, grain: Grain, races: Option<RacesOptions>) -> Grain {
-    if grain == Grain::Visible && races.is_some() && watches(context.config()) { Grain::Ordered } else { grain }
+    let visible = matches!(grain, Grain::Visible | Grain::Alike { .. });
+    if visible && races.is_some() && watches(context.config()) { Grain::Ordered } else { grain }
 }
 
 impl Watched {

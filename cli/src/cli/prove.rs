@@ -93,6 +93,10 @@ pub(super) struct Prove {
     #[arg(long, value_enum, default_value_t = Reduction::Visible)]
     reduction: Reduction,
 
+    /// Tell threads, warps and blocks apart also where the program cannot. Of a kernel.
+    #[arg(long)]
+    no_symmetry: bool,
+
     /// Keep whole states and count those with equal numbers that differ.
     #[arg(long)]
     audit: bool,
@@ -181,11 +185,12 @@ impl Prove {
     }
 
     /// Flags that are given and do not go with host scripts, each with whether it is.
-    pub(super) fn of_launches(&self) -> [(&'static str, bool); 10] {
+    pub(super) fn of_launches(&self) -> [(&'static str, bool); 11] {
         [
             ("--progress", self.progress != Progress::Fair),
             ("--fairness", self.how().fairness != Fairness::Weak),
             ("--preemptions", self.preemptions.is_some()),
+            ("--no-symmetry", self.no_symmetry),
             ("--audit", self.audit),
             ("--checkpoint", self.checkpoint.is_some()),
             ("--dot", self.dot.is_some()),
@@ -200,7 +205,11 @@ impl Prove {
         How {
             progress: self.progress,
             fairness: if self.strong { Fairness::Strong } else { self.fairness },
-            grain: if self.reduces() { Grain::Visible } else { Grain::Instruction },
+            grain: match self.reduction {
+                Reduction::None => Grain::Instruction,
+                Reduction::Visible if self.no_symmetry => Grain::Visible,
+                Reduction::Visible => Grain::Alike { blocks: true },
+            },
         }
     }
 
@@ -282,6 +291,7 @@ impl Prove {
         output::complain(text::unshown(&proof.unshown, &env, &sources, output::colour()));
         output::complain(text::controls(&controls));
         output::complain(text::summary(&proof, &scope));
+        output::complain(text::symmetry(&proof.symmetry));
         output::complain(text::looked(&proof, &looks, everywhere));
         output::complain(text::fewer(&proof, lanes(&target)));
         if let (Proved::Limit(_), Some(limit)) = (proof.proved, proof.limit) {

@@ -9,8 +9,9 @@ use super::terminal::{Text, inline};
 use super::words::{counted, word};
 use crate::base::SourceMap;
 use crate::explore::space::{Fairness, Progress as Counts};
-use crate::explore::{Endless, Ends, Progress, Proof, Proved as Verdict, Recorded, Shown, Unshown};
+use crate::explore::{Endless, Ends, Progress, Proof, Proved as Verdict, Recorded, Shown, Symmetry, Unshown};
 use crate::machine::ControlModel;
+use crate::machine::walk::{Exchanged, Unlike};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Kind, LimitKind, Standing};
 use schemars::JsonSchema;
@@ -118,6 +119,36 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
         counted(proof.outcomes.len() as u64, "content"),
         counts.deepest,
     )
+}
+
+/// Which agents a search did not tell apart, or why it told all apart; nothing where nobody asked or there is one thread only.
+#[must_use]
+pub fn symmetry(symmetry: &Symmetry) -> String {
+    let why = match symmetry {
+        Symmetry::Off | Symmetry::Nobody(Unlike::Alone) => return String::new(),
+        Symmetry::Exchanged(exchanged) => return exchanges(exchanged),
+        Symmetry::Nobody(Unlike::Indices) => "each thread does something else with its index",
+        Symmetry::Nobody(Unlike::Memory) => "memory that acts later names who waits for it",
+        Symmetry::Nobody(Unlike::Calls) => "it reads clocks, prints or makes memory",
+        Symmetry::Nobody(Unlike::Size) => "the launch is too large for the analysis",
+        Symmetry::Races => "races depend on who came before whom",
+        Symmetry::Preemptions => "switches depend on who stepped last",
+    };
+    format!("all threads are told apart: {why}\n")
+}
+
+/// Those who are exchanged, by kind.
+fn exchanges(of: &Exchanged) -> String {
+    let kinds = |counts: &[u32], what: &str| {
+        let each: Vec<String> = counts.iter().map(|n| counted(u64::from(*n), what)).collect();
+        (!each.is_empty()).then(|| each.join(" and "))
+    };
+    let within = |what: Option<String>| what.map(|what| format!("{what} of each block"));
+    let blocks = kinds(&of.blocks, "block");
+    let warps = within(kinds(&of.warps, "warp"));
+    let threads = within(kinds(&of.threads, "thread"));
+    let all: Vec<String> = [blocks, warps, threads].into_iter().flatten().collect();
+    format!("not told apart, since the program cannot: {} (--no-symmetry tells them apart)\n", all.join("; "))
 }
 
 /// That races were looked for in all schedules.

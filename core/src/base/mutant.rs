@@ -316,6 +316,22 @@ words! {
         DeadBase = "dead-base",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
+        /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).
+        AlikeMeeting = "alike-meeting",
+        /// Threads are alike whatever values follow from their indices (D-symmetry).
+        AlikeValues = "alike-values",
+        /// Threads are alike whichever way they go by their indices (D-symmetry).
+        AlikeGuards = "alike-guards",
+        /// What is not known of a register that an index is in is no matter (D-symmetry).
+        AlikeUnknown = "alike-unknown",
+        /// Which of several alike agents waits at a barrier does not belong to a state (D-symmetry).
+        AlikeWaits = "alike-waits",
+        /// Blocks are exchanged while others wait for their places (D-symmetry).
+        AlikeUnissued = "alike-unissued",
+        /// Who is who is not followed along a cycle of states (D-symmetry).
+        AlikeUnfollowed = "alike-unfollowed",
+        /// Blocks are exchanged although the scheduler looks at their numbers (D-symmetry).
+        AlikeProgress = "alike-progress",
     }
 }
 

@@ -12,6 +12,7 @@
 
 use super::graph::{Edge, Graph, NONE};
 use super::left::Unit;
+use super::roles::Parted;
 use crate::base::{LaneMask, words};
 use crate::explore::strong::{Steps, parts};
 use crate::memory::OperationName;
@@ -71,6 +72,11 @@ impl Units {
 
     fn of(&self, warp: (u64, u32)) -> LaneMask {
         self.place(warp).map_or(0, |k| self.lanes[k].1)
+    }
+
+    /// The lanes of a place among roles, whichever block it is in.
+    pub fn at(&self, place: u32) -> LaneMask {
+        self.lanes.iter().find(|((_, warp), _)| *warp == place).map_or(0, |(_, lanes)| *lanes)
     }
 
     fn retain(&mut self, with: &Self) {
@@ -135,6 +141,26 @@ pub fn cycles_until(
         limit = limit.or_else(up);
         if limit.is_some() {
             break;
+        }
+        if !graph.followed().is_empty() {
+            let mut able = |state: u32| promised_in(graph, state, promised);
+            let mut parted = Parted::of(graph, &part);
+            if fairness == Fairness::Weak {
+                if parted.starves(&mut able) {
+                    continue;
+                }
+            } else {
+                let rest = parted.rest(&mut able);
+                if rest.len() < part.len() {
+                    let (more, cut) = components(graph, &rest, &|_, _| true, up);
+                    parts.extend(more);
+                    limit = limit.or(cut);
+                    continue;
+                }
+            }
+            let silent = silent_leaves(graph, &part);
+            found.push(Cycle { states: part, silent });
+            continue;
         }
         inside.extend(part.iter().map(|s| *s as usize));
         let mut steps = Units::default();

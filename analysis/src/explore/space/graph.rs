@@ -4,6 +4,7 @@
 //! tell cycles, to find the way to a state again, and to draw the graph.
 
 use super::left::{Left, Unit};
+use super::roles::Followed;
 use super::table::Table;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,8 @@ pub struct Graph {
     at_hand: [Option<(Unit, u32)>; AT_HAND],
     #[serde(skip)]
     left: Left,
+    /// Who is who along steps, where agents that are alike are not told apart.
+    followed: Followed,
 }
 
 impl Graph {
@@ -170,6 +173,7 @@ impl Graph {
             && self.edges.iter().enumerate().all(edge)
             && self.known.len() == self.units.len()
             && self.stepped.len() <= states
+            && self.followed.is_sound(states, edges)
     }
 
     /// The state with a number, if it was seen.
@@ -192,7 +196,8 @@ impl Graph {
     /// Bytes that the graph takes, about.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.table.bytes() + self.seen.capacity() * size_of::<Seen>() + self.edges.capacity() * size_of::<Edge>()
+        let lists = self.seen.capacity() * size_of::<Seen>() + self.edges.capacity() * size_of::<Edge>();
+        self.table.bytes() + lists + if self.followed.is_empty() { 0 } else { self.followed.bytes() }
     }
 
     /// Bytes that its table is about to grow by within so many steps. Lists grow in place.
@@ -205,6 +210,21 @@ impl Graph {
     pub fn from(&self, state: u32) -> impl Iterator<Item = &Edge> {
         let mut at = self.cursor(state);
         std::iter::from_fn(move || self.next(&mut at))
+    }
+
+    /// The same, with their numbers.
+    pub(super) fn numbered(&self, state: u32) -> impl Iterator<Item = (u32, &Edge)> {
+        let mut at = self.cursor(state);
+        std::iter::from_fn(move || Some((at, self.next(&mut at)?)))
+    }
+
+    /// Who is who along steps.
+    pub(super) const fn followed(&self) -> &Followed {
+        &self.followed
+    }
+
+    pub(super) const fn followed_mut(&mut self) -> &mut Followed {
+        &mut self.followed
     }
 
     /// The steps from a state, for [`Graph::next`]: one number, where many states are gone through at a time.

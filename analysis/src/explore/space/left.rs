@@ -36,6 +36,8 @@ impl Unit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Left {
     agents: Vec<Agent>,
+    /// Who they are, where that is not told by the agents alone.
+    units: Vec<Unit>,
     /// By state, in ascending order: which of them.
     states: Vec<(u32, Range<usize>)>,
     /// Whether a warp is scheduled as a whole.
@@ -43,17 +45,18 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Of some states, those in a range of `agents`.
-    pub fn new(agents: Vec<Agent>, mut states: Vec<(u32, Range<usize>)>, warps: bool) -> Self {
+    /// Of some states, those in a range of `agents`. `units`: who each of them is, where the agents alone do not tell.
+    pub fn new(agents: Vec<Agent>, units: Vec<Unit>, mut states: Vec<(u32, Range<usize>)>, warps: bool) -> Self {
         states.retain(|(_, range)| !range.is_empty());
         states.sort_by_key(|(state, _)| *state);
-        Self { agents, states, warps }
+        Self { agents, units, states, warps }
     }
 
     /// Those of a state.
     pub fn of(&self, state: u32) -> impl Iterator<Item = Unit> {
         let from = self.states.partition_point(|(s, _)| *s < state);
         let here = self.states[from..].iter().take_while(move |(s, _)| *s == state);
-        here.flat_map(|(_, range)| &self.agents[range.clone()]).map(|agent| Unit::of(agent, self.warps))
+        let unit = |k: usize| self.units.get(k).copied().or_else(|| Some(Unit::of(self.agents.get(k)?, self.warps)));
+        here.flat_map(|(_, range)| range.clone()).filter_map(unit)
     }
 }

@@ -7,6 +7,7 @@ mod fair;
 mod frozen;
 mod graph;
 mod left;
+mod roles;
 mod search;
 mod table;
 

@@ -7,7 +7,7 @@ use super::{Found, Move, Options, Reaches, Space, Unit};
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::follow;
 use crate::machine::Bounds;
-use crate::machine::walk::{Agent, Mark, Reached, State, Walk};
+use crate::machine::walk::{Agent, Mark, Reached, Roles, State, Walk};
 use crate::verdict::{Identity, LimitKind, Stop};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -39,6 +39,8 @@ struct Extra {
     /// The combination of choices of the agent whose turn it is.
     odometer: Odometer,
     before: Before,
+    /// Who may be exchanged.
+    roles: Option<Roles>,
 }
 
 impl Node {
@@ -48,6 +50,11 @@ impl Node {
 
     fn before(&self) -> Before {
         self.extra.as_ref().map_or_else(Before::default, |e| e.before)
+    }
+
+    /// Who may be exchanged in it.
+    fn roles(&self) -> Option<&Roles> {
+        self.extra.as_ref()?.roles.as_ref()
     }
 
     /// Its agents among all.
@@ -174,7 +181,13 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
     fn own_up(&mut self) {
         let rest = |node: &Node| (node.state, node.first + node.next as usize..node.agents().end);
         let states = self.stack.iter().map(rest).collect();
-        self.space.graph.leave(Left::new(std::mem::take(&mut self.agents), states, self.options.warps));
+        let units = if self.space.graph.followed().is_empty() {
+            Vec::new()
+        } else {
+            let of = |node: &Node| self.agents[node.agents()].iter().map(|a| self.unit(node.roles(), a)).collect();
+            self.stack.iter().flat_map::<Vec<Unit>, _>(of).collect()
+        };
+        self.space.graph.leave(Left::new(std::mem::take(&mut self.agents), units, states, self.options.warps));
     }
 
     fn search(&mut self) {
@@ -258,7 +271,12 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
     fn push(&mut self, state: u32, by: Option<Move>, before: Before) {
         let first = self.agents.len();
         self.walk.agents(&mut self.agents);
-        let extra = (before != Before::default()).then(|| Box::new(Extra { before, ..Extra::default() }));
+        let roles = self.walk.roles();
+        if let Some(roles) = &roles {
+            self.space.graph.followed_mut().state(state, roles);
+        }
+        let has = before != Before::default() || roles.is_some();
+        let extra = has.then(|| Box::new(Extra { before, roles, ..Extra::default() }));
         let (mark, count) = (self.walk.mark(), index(self.agents.len() - first));
         self.stack.push(Node { state, by, mark, first, count, next: 0, nth: 0, extra });
     }
@@ -299,10 +317,12 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
 
     /// An agent that could step and does not: that it could is noted, for fairness.
     fn skip(&mut self, agent: Agent) {
-        let warps = self.options.warps;
-        let Some(node) = self.stack.last_mut() else { return };
-        self.space.graph.edge(node.state, Unit::of(&agent, warps), node.next as usize, 0, NONE);
-        node.next += 1;
+        let Some(node) = self.stack.last() else { return };
+        let unit = self.unit(node.roles(), &agent);
+        self.space.graph.edge(node.state, unit, node.next as usize, 0, NONE);
+        if let Some(node) = self.stack.last_mut() {
+            node.next += 1;
+        }
     }
 
     /// A step of an agent, and on from where it leads.
@@ -319,7 +339,7 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         }
         self.space.progress.transitions += 1;
         let (state, at, nth) = (node.state, node.next as usize, node.nth);
-        let unit = Unit::of(&agent, self.options.warps);
+        let unit = self.stack.last().map_or(Unit::Silent, |node| self.unit(node.roles(), &agent));
         let narrow = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         let this = Move { agent: narrow(at), nth: narrow(nth as usize) };
         let used = match done {
@@ -347,6 +367,9 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         if new {
             self.space.graph.reached(to, state, edge);
         }
+        if let Some(before) = self.stack.last().and_then(Node::roles) {
+            self.space.graph.followed_mut().step(edge, before, self.walk.roles().as_ref());
+        }
         self.space.progress.states = self.space.graph.states() as u64;
         if self.space.progress.states > self.most {
             self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
@@ -357,6 +380,17 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         if new {
             self.enter(to, Some(this), before);
         }
+    }
+
+    /// Who an agent is, as far as fairness goes: where some may be exchanged, by its place among them.
+    fn unit(&self, roles: Option<&Roles>, agent: &Agent) -> Unit {
+        let unit = Unit::of(agent, self.options.warps);
+        let Unit::Lanes(block, _, lanes) = unit else { return unit };
+        let Some((roles, place)) = roles.and_then(|roles| Some((roles, roles.of(agent)?))) else {
+            return unit;
+        };
+        let lanes = if roles.lanes { 1 } else { lanes };
+        Unit::Lanes(if roles.blocks { 0 } else { block }, place.into(), lanes)
     }
 
     /// What belongs to the state that a step of the agent leads to.

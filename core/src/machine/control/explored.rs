@@ -156,6 +156,19 @@ fn by_lane(control: &Crs, depth: u32, see: &mut dyn FnMut(Option<u32>, LaneMask)
     }
 }
 
+impl Wait {
+    /// What a lane waits for in two numbers: of which kind it is, and which of them; zeros for nothing.
+    pub const fn packed(wait: Option<Self>) -> (u32, u32) {
+        match wait {
+            None => (0, 0),
+            Some(Self::Members(mask)) => (1, mask),
+            Some(Self::Warp) => (2, 0),
+            Some(Self::WarpSync(mask)) => (3, mask),
+            Some(Self::Barrier(id)) => (4, id),
+        }
+    }
+}
+
 /// The lanes of a mask by their numbers.
 fn each(mask: LaneMask) -> impl Iterator<Item = u32> {
     lanes_of(mask).zip(std::iter::repeat(())).map(|(lane, ())| u32::try_from(lane).unwrap_or(0))
@@ -270,13 +283,7 @@ impl Explored for Its {
             put(out, pc);
             put(out, depth);
             if self.ready >> l & 1 == 0 {
-                let (kind, of) = match wait {
-                    None => (0, 0),
-                    Some(Wait::Members(mask)) => (1, mask),
-                    Some(Wait::Warp) => (2, 0),
-                    Some(Wait::WarpSync(mask)) => (3, mask),
-                    Some(Wait::Barrier(id)) => (4, id),
-                };
+                let (kind, of) = Wait::packed(wait);
                 put(out, kind);
                 put(out, of);
             }

@@ -45,8 +45,13 @@ pub enum Grain {
     Instruction,
     /// Up to the next instruction whose effect others can notice; registers that are dead tell no states apart (D-live).
     Visible,
-    /// The same, where others notice sequentially consistent fences, too, and threads that meet or end: what is ordered by them
-    /// decides about races (D-race-search).
+    /// The same, and agents that are alike are not told apart (D-symmetry).
+    Alike {
+        /// Whether blocks of the grid are among them: not where a scheduler looks at their numbers.
+        blocks: bool,
+    },
+    /// As [`Grain::Visible`], where others notice sequentially consistent fences, too, and threads that meet or end: what is
+    /// ordered by them decides about races (D-race-search).
     Ordered,
 }
 

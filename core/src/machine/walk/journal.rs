@@ -7,6 +7,7 @@
 
 use super::Mark;
 use super::memo::{Effect, Key};
+use super::parts::Parts;
 use super::store::{At, Content, MEMORY, Store};
 use crate::machine::packed::{Unpack, put};
 use indexmap::IndexSet;
@@ -70,6 +71,10 @@ struct Numbers {
 /// The state and the way back.
 pub(super) struct Journal {
     pub store: Store,
+    /// Agents that are alike.
+    pub parts: Parts,
+    /// Sections of a block: its own and one for each warp.
+    pub stride: u32,
     sections: Vec<Section>,
     /// Those of memory that all warps share.
     shared: Vec<Section>,
@@ -86,9 +91,11 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Nothing yet.
-    pub fn new() -> Self {
+    pub fn new(stride: u32) -> Self {
         Self {
             store: Store::new(),
+            parts: Parts::default(),
+            stride,
             sections: Vec::new(),
             shared: Vec::new(),
             key: 0,
@@ -101,8 +108,20 @@ impl Journal {
         }
     }
 
-    pub const fn key(&self) -> u128 {
-        self.key
+    /// The number of the state; equal ones may differ in who is who among agents that are alike.
+    pub fn key(&self) -> u128 {
+        if self.parts.is_idle() { self.key } else { self.key.wrapping_add(self.number_of_blocks()) }
+    }
+
+    /// A number of the state in which everybody is told apart.
+    pub fn exact(&self) -> u128 {
+        if self.parts.is_idle() { self.key } else { self.key.wrapping_add(self.number_of_sections()) }
+    }
+
+    /// The part of the number that blocks and warps make where everybody is told apart.
+    pub fn number_of_sections(&self) -> u128 {
+        let sections = (0..).zip(&self.sections).skip(1);
+        sections.fold(0, |sum: u128, (at, s)| sum.wrapping_add(self.store.number(at, s.now)))
     }
 
     pub const fn mark(&self) -> Mark {
@@ -186,6 +205,10 @@ impl Journal {
 
     /// What a content adds to the number of the state in place of what is there.
     fn delta(&self, at: At, content: Content) -> u128 {
+        // Those of blocks are added up when somebody asks: what they come to depends on each other.
+        if at > 0 && at < MEMORY && !self.parts.is_idle() {
+            return 0;
+        }
         let place = if at >= MEMORY { 1 << 40 | u64::from(at - MEMORY) } else { at.into() };
         self.store.number(place, content).wrapping_sub(self.store.number(place, self.content(at)))
     }
@@ -288,13 +311,14 @@ impl Journal {
 
     /// How many bytes it has come to take, about.
     pub fn held(&self) -> usize {
-        self.store.held() + self.memories.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())
+        self.store.held() + self.parts.held() + self.memories.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())
     }
 
     /// Everything that the number of the state is made from.
     pub fn whole(&self) -> Vec<u8> {
-        let mut all = Vec::new();
-        for (at, section) in (0..).zip(&self.sections).chain((MEMORY..).zip(&self.shared)) {
+        let mut all = self.whole_of_blocks();
+        let told = if self.parts.is_idle() { self.sections.len() } else { 1 };
+        for (at, section) in (0..).zip(&self.sections).take(told).chain((MEMORY..).zip(&self.shared)) {
             if section.now != Content::default() {
                 let bytes = self.store.bytes(section.now);
                 [at.into(), bytes.len() as u64].iter().for_each(|n| all.extend_from_slice(&n.to_le_bytes()));

@@ -18,14 +18,17 @@ mod inspect;
 mod journal;
 mod memo;
 mod pack;
+mod parts;
 mod restore;
 mod search;
 mod store;
 mod stores;
 mod walker;
 
+pub use crate::machine::alike::{Exchanged, Likeness, Unlike};
 pub use agent::{Agent, Begun, Grain, Reached};
 pub use inspect::Look;
+pub use parts::Roles;
 pub(super) use walker::Walker;
 
 use crate::choice::Oracle;
@@ -67,7 +70,7 @@ pub struct Free {
 
 /// A device in the hands of a search.
 pub trait Walk: Send {
-    /// Appends who can step now, in a fixed order. Nobody: [`State::reached`] says why.
+    /// Appends who can step now, in a fixed order; where agents are alike, in one that does not tell who is who. Nobody: [`State::reached`] says why.
     fn agents(&mut self, out: &mut Vec<Agent>);
 
     /// A step of an agent that [`Walk::agents`] gave in this state. `oracle` is asked where an agent's step itself can go
@@ -83,6 +86,21 @@ pub trait Walk: Send {
 
     /// A number for the state: states with different numbers differ; that others do too is as good as sure (128 bits).
     fn key(&self) -> u128;
+
+    /// A number for the state in which agents that are alike are told apart, too.
+    fn exact(&self) -> u128 {
+        self.key()
+    }
+
+    /// Those who may be exchanged in the state. `None`: nobody.
+    fn roles(&self) -> Option<Roles> {
+        None
+    }
+
+    /// What is exchanged in states, or why nothing is. `None`: that was not asked.
+    fn likeness(&self) -> Option<Likeness> {
+        None
+    }
 
     /// All that [`Walk::key`] is made from.
     fn whole(&self) -> Vec<u8>;

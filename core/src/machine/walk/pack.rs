@@ -5,11 +5,13 @@
 //! size, and what only a scheduler remembers. Equal states have equal bytes: lists whose order means nothing are sorted. What
 //! was left out is zero when a state is put back.
 
+use super::parts::mix;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of};
+use crate::machine::alike::{Steady, put_value};
 use crate::machine::block::barrier::{Arrival, Barriers, Open};
 use crate::machine::block::state::Block;
-use crate::machine::control::Explored;
+use crate::machine::control::{Explored, Wait};
 use crate::machine::grid::loaded::Loaded;
 use crate::machine::packed::{Unpack, put};
 use crate::machine::warp::state::Warp;
@@ -20,6 +22,7 @@ use crate::program::instr::{BarrierRed, STACK_BASE, STACK_TOP, Slot};
 use crate::program::ops::Class;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// The registers of an entry's frame that steps can change, and which registers are alive where.
 pub(super) struct Layout {
@@ -66,7 +69,7 @@ impl Layout {
     }
 
     /// What is kept of a frame: of a function that fills it for all lanes, what it is filled with, too.
-    fn kept<C: Explored>(&self, control: &C, depth: u32, of: &Rows<'_>) -> Kept {
+    fn kept<C: Explored>(&self, control: &C, depth: u32, of: &Rows<'_>, steady: Option<&Steady>) -> Kept {
         let live = self.live();
         let Some(alive) = &self.alive else {
             return smallvec![live; of.sizes.count()];
@@ -98,6 +101,14 @@ impl Layout {
         }
         if rest != 0 {
             kept.iter_mut().for_each(|kept| *kept |= rest);
+        }
+        if let Some(steady) = steady.filter(|_| depth == 0) {
+            control.stands(depth, &mut |place, lanes| {
+                for (class, slot, follow, _) in place.map_or(&[][..], |pc| steady.before(pc)) {
+                    let kept = of.sizes.number(*class, *slot).and_then(|number| kept.get_mut(number));
+                    kept.into_iter().for_each(|kept| *kept &= !(follow & lanes));
+                }
+            });
         }
         kept
     }
@@ -151,8 +162,8 @@ impl Layout {
         Rows { sizes: self.entry, some: Some([&self.w, &self.q, &self.p]), filled: None }
     }
 
-    /// Packs a warp, of which nothing is left that is not packed.
-    pub fn pack_warp<C: Explored>(&self, warp: &mut Warp<C>, out: &mut Vec<u8>) {
+    /// Packs a warp, of which nothing is left that is not packed but what follows from its index.
+    pub fn pack_warp<C: Explored>(&self, warp: &mut Warp<C>, steady: Option<&Steady>, out: &mut Vec<u8>) {
         forget(warp);
         warp.control.pack(out);
         let deepest = warp.control.deepest() as usize;
@@ -164,12 +175,13 @@ impl Layout {
                 put(out, packed_filled(*filled));
                 [rows.sizes.w, rows.sizes.q, rows.sizes.p].iter().for_each(|n| put(out, u32::from(*n)));
             }
-            self.pack_frame(frame, &rows, &self.kept(&warp.control, depth, &rows), out);
+            self.pack_frame(frame, &rows, &self.kept(&warp.control, depth, &rows, steady), out);
         }
+        put_steady(warp, steady);
         Self::pack_local(&warp.local, self.stack_of(&warp.control), out);
     }
 
-    pub fn unpack_warp<C: Explored>(&self, warp: &mut Warp<C>, from: &mut Unpack<'_>) {
+    pub fn unpack_warp<C: Explored>(&self, warp: &mut Warp<C>, steady: Option<&Steady>, from: &mut Unpack<'_>) {
         let Warp { control, frames, filled, local, .. } = warp;
         control.unpack(from);
         let deepest = control.deepest() as usize;
@@ -191,12 +203,36 @@ impl Layout {
                 frame.p.truncate(p);
             }
             let rows = if depth == 0 { self.rows() } else { Rows::of(frame, *filled) };
-            let kept = self.kept(control, depth, &rows);
+            let kept = self.kept(control, depth, &rows, steady);
             self.unpack_frame(frame, &rows, &kept, from);
         }
         let live = self.stack_of(control);
         Self::unpack_local(local, live, from);
         forget(warp);
+        put_steady(warp, steady);
+    }
+
+    /// A number for each lane of a warp whose threads run on their own, without which lane it is: where it stands, what it
+    /// waits for, and what is kept of its registers and its local memory. There are no calls in it (D-symmetry).
+    pub fn lane_numbers<C: Explored>(&self, warp: &Warp<C>, steady: Option<&Steady>) -> Box<[u128]> {
+        let mut numbers = vec![0; LANES];
+        let Some(frame) = warp.frames.first() else { return numbers.into() };
+        let rows = self.rows();
+        let kept = self.kept(&warp.control, 0, &rows, steady);
+        for lane in warp.control.lanes() {
+            let l = lane.lane as usize;
+            let (kind, of) = Wait::packed(lane.wait);
+            let mut bytes = Vec::new();
+            [lane.pc, lane.depth, kind, of].iter().for_each(|v| put(&mut bytes, *v));
+            let [w, q, p] = rows.parts(&kept);
+            let here = |kept: LaneMask| kept >> l & 1 == 1;
+            w.filter(|(_, kept)| here(*kept)).for_each(|(slot, _)| put(&mut bytes, frame.w[slot].0[l]));
+            q.filter(|(_, kept)| here(*kept)).for_each(|(slot, _)| bytes.extend(frame.q[slot].0[l].to_le_bytes()));
+            p.filter(|(_, kept)| here(*kept)).for_each(|(slot, _)| put(&mut bytes, frame.p[slot] >> l & 1));
+            warp.local.rows().iter().for_each(|row| put(&mut bytes, row.0[l]));
+            numbers[l] = mix(xxh3_128(&bytes), 0);
+        }
+        numbers.into()
     }
 
     /// The lanes whose local memory is kept.
@@ -280,6 +316,32 @@ fn forget<C: Explored>(warp: &mut Warp<C>) {
     warp.filled.iter_mut().skip(beyond).for_each(|f| *f = None);
 }
 
+/// Registers that follow from the index get their values.
+fn put_steady<C: Explored>(warp: &mut Warp<C>, steady: Option<&Steady>) {
+    let (Some(steady), Some(frame)) = (steady, warp.frames.first_mut()) else { return };
+    warp.control.stands(0, &mut |place, lanes| {
+        for (class, slot, follow, values) in place.map_or(&[][..], |pc| steady.before(pc)) {
+            lanes_of(follow & lanes).for_each(|l| put_value(frame, *class, *slot, l, values[l]));
+        }
+    });
+}
+
+/// A block's own section without what follows from its warps (how many of these run) and who waits at its barriers; `anybody`:
+/// without which block it is, and where, too.
+pub(super) fn canonical<C>(block: &Block<C>, anybody: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    if !anybody {
+        out.extend_from_slice(&block.linear.to_le_bytes());
+        put(&mut out, block.sm);
+    }
+    put(&mut out, block.barriers.used().into());
+    for (_, open) in block.barriers.all_open() {
+        pack_open(open, &mut out);
+    }
+    out.extend_from_slice(&block.shared);
+    out
+}
+
 /// A block's own section: who it is, its barriers, its shared memory, and how many of its warps have operations in flight, which
 /// says whether it is complete by the end of one.
 pub(super) fn pack_block<C>(block: &Block<C>, in_flight: Option<usize>, out: &mut Vec<u8>) {
@@ -311,14 +373,19 @@ pub(super) fn unpack_block<C>(block: &mut Block<C>, section: &[u8]) {
     }
 }
 
+/// What an open barrier has counted, without who waits.
+fn pack_open(open: &Open, out: &mut Vec<u8>) {
+    put(out, open.count.map_or(0, |n| n.saturating_add(1)));
+    put(out, open.red.map_or(0, |r| r as u32 + 1));
+    for value in [open.arrived, open.lanes, open.yes, open.given] {
+        put(out, value);
+    }
+}
+
 fn pack_barriers(barriers: &Barriers, out: &mut Vec<u8>) {
     put(out, barriers.used().into());
     for (_, open) in barriers.all_open() {
-        put(out, open.count.map_or(0, |n| n.saturating_add(1)));
-        put(out, open.red.map_or(0, |r| r as u32 + 1));
-        for value in [open.arrived, open.lanes, open.yes, open.given] {
-            put(out, value);
-        }
+        pack_open(open, out);
         out.extend_from_slice(&open.whole.to_le_bytes());
         let mut waiting = open.waiting.clone();
         waiting.sort_by_key(|a| (a.warp, a.lanes));

@@ -1,9 +1,10 @@
 //! Packing what a step touched, and putting back what it was.
 
 use super::journal::Head;
-use super::pack::{pack_block, unpack_block, whose};
+use super::pack::{canonical, pack_block, unpack_block, whose};
 use super::store::{At, MEMORY};
 use super::walker::{Touched, Walker, index};
+use crate::machine::alike::Within;
 use crate::machine::block::state::Block;
 use crate::machine::context::state::ContextState;
 use crate::machine::control::Explored;
@@ -48,6 +49,12 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                     let in_flight = (!M::IMMEDIATE).then(|| memory.in_flight(launch, Some(block.linear)));
                     pack_block(block, in_flight, out);
                 });
+                let held = grid.blocks.get(slot).and_then(Option::as_ref);
+                if let Some((alike, block)) = fixed.alike.as_ref().zip(held) {
+                    let (content, by_lane) = (self.journal.content(place), alike.level.within == Within::Threads);
+                    let bytes = || canonical(block, alike.level.blocks);
+                    self.journal.parts.note_block(content, by_lane, &block.barriers, bytes);
+                }
             }
         }
         for (k, (slot, w)) in warps.iter().copied().enumerate() {
@@ -57,9 +64,19 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                     let Some(block) = grid.blocks.get_mut(slot).and_then(Option::as_mut) else { return };
                     let who = Who { launch, block: block.linear, warp: index(w) };
                     let Some(warp) = block.warps.get_mut(w) else { return };
-                    fixed.layout.pack_warp(warp, out);
+                    let steady = fixed.alike.as_ref().and_then(|alike| alike.steady(block.linear, who.warp));
+                    fixed.layout.pack_warp(warp, steady, out);
                     memory.save(Part::Warp(who), out);
                 });
+                let content = self.journal.content(place);
+                if let Some(alike) = fixed.alike.as_ref().filter(|alike| alike.level.within == Within::Threads)
+                    && !self.journal.parts.knows_lanes(content)
+                    && let Some(block) = grid.blocks.get(slot).and_then(Option::as_ref)
+                    && let Some(warp) = block.warps.get(w)
+                {
+                    let numbers = fixed.layout.lane_numbers(warp, alike.steady(block.linear, index(w)));
+                    self.journal.parts.note_lanes(content, numbers);
+                }
             }
         }
         memory.changed(&mut self.stale);
@@ -199,7 +216,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let who = Who { launch: grid.id.0, block: block.linear, warp: index(w) };
         let mut from = Unpack(section);
         if let Some(warp) = block.warps.get_mut(w) {
-            fixed.layout.unpack_warp(warp, &mut from);
+            let steady = fixed.alike.as_ref().and_then(|alike| alike.steady(who.block, who.warp));
+            fixed.layout.unpack_warp(warp, steady, &mut from);
             memory.load(Part::Warp(who), from.0);
         }
     }

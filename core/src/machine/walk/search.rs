@@ -6,7 +6,8 @@ use super::pack::whose;
 use super::store::{Content, NOWHERE};
 use super::stores::Moved;
 use super::walker::{Walker, index};
-use super::{Agent, Free, Grain, Mark, Reached, State, Walk};
+use super::{Agent, Free, Grain, Likeness, Mark, Reached, Roles, State, Walk};
+
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
 use crate::machine::context::fault::at_fault;
@@ -33,6 +34,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
         if self.begins() {
             out.push(Agent::Begin);
+            return;
+        }
+        if let Some(roles) = self.journal.roles() {
+            self.agents_by_role(&roles, out);
             return;
         }
         let mut movable = Vec::new();
@@ -76,6 +81,20 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         self.journal.key()
     }
 
+    fn exact(&self) -> u128 {
+        self.journal.exact()
+    }
+
+    fn roles(&self) -> Option<Roles> {
+        self.journal.roles()
+    }
+
+    fn likeness(&self) -> Option<Likeness> {
+        let alike = self.launches.iter().find_map(|f| Some(f.alike.as_ref()?.likeness(&f.loaded)));
+        let nobody = || self.launches.iter().find_map(|f| f.unlike.map(Likeness::Nobody));
+        alike.or_else(nobody)
+    }
+
     fn whole(&self) -> Vec<u8> {
         self.journal.whole()
     }
@@ -108,6 +127,29 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
 }
 
 impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
+    /// Who can step, in the order of their roles.
+    fn agents_by_role(&mut self, roles: &Roles, out: &mut Vec<Agent>) {
+        let first = out.len();
+        let launch = self.journal.head().launch;
+        for slot in 0..(self.journal.places() - 1).div_ceil(self.stride) {
+            let place = 1 + slot * self.stride;
+            let block = self.journal.bytes(place);
+            if block.is_empty() {
+                continue;
+            }
+            let linear = whose(block).0;
+            for w in 0..self.stride - 1 {
+                let warp = self.journal.content(place + 1 + w);
+                if warp != Content::default() {
+                    self.flows_of(warp, launch, (slot, linear, w), out);
+                }
+            }
+        }
+        let mut by_role: Vec<(Option<u16>, Agent)> = out.drain(first..).map(|a| (roles.of(&a), a)).collect();
+        by_role.sort_by_key(|(role, _)| *role);
+        out.extend(by_role.into_iter().map(|(_, agent)| agent));
+    }
+
     /// The agents of a warp in a launch: `place` is the place of its block, the block, and the warp in it.
     fn flows_of(&mut self, content: Content, launch: u32, place: (u32, u64, u32), out: &mut Vec<Agent>) {
         let (slot, block, warp) = place;

@@ -53,6 +53,11 @@ impl Store {
         self.contents.get_index(content.0 as usize).map_or(&[], |bytes| bytes)
     }
 
+    /// A hash of its bytes; 0 for the empty one.
+    pub fn hash(&self, content: Content) -> u128 {
+        self.hashes[content.0 as usize]
+    }
+
     /// A number for a content at a place; 0 for the empty one.
     pub fn number(&self, place: u64, content: Content) -> u128 {
         const ODD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;

@@ -6,8 +6,10 @@ use super::journal::Journal;
 use super::memo::Memo;
 use super::pack::Layout;
 use super::store::{At, MEMORY};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{LaneTables, Pc};
 use crate::choice::Oracle;
+use crate::machine::alike::{Alike, Unlike};
 use crate::machine::block::step::{Executing, Party, Step};
 use crate::machine::config::{Config, ControlModel};
 use crate::machine::context::resident::Resident;
@@ -41,6 +43,10 @@ pub(super) struct Fixed {
     pub(super) loaded: Loaded,
     pub(super) layout: Layout,
     pub(super) visible: Visible,
+    /// Who is like whom; none where everybody is told apart.
+    pub(super) alike: Option<Arc<Alike>>,
+    /// Why nobody is, where that was asked.
+    pub(super) unlike: Option<Unlike>,
 }
 
 /// What a step has changed, as far as it is to be packed again.
@@ -121,6 +127,18 @@ impl<C: Explored, M: Memory> Step<C, M, Observed<'_>> for Lanes<'_> {
     }
 }
 
+/// Whether all blocks of a launch are resident from its beginning, so that none has to wait for another one's place.
+fn all_resident(loaded: &Loaded, config: &Config) -> bool {
+    if on(Mutant::AlikeUnissued) {
+        return true;
+    }
+    let capacity = config.device.capacity;
+    let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
+    let by = |capacity: u32, of: u32| u64::from(capacity.checked_div(of).unwrap_or(u32::MAX));
+    let fit = by(capacity.threads, loaded.threads()).min(by(capacity.shared, loaded.shared_bytes));
+    blocks <= fit.min(capacity.blocks.into()).saturating_mul(config.device.processors.into())
+}
+
 pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
@@ -184,19 +202,31 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 Layout::of(&env, &loaded, config.keep_finished, M::IMMEDIATE && grain.carries_on()),
                 Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered),
             );
-            Fixed { loaded, layout, visible }
+            let alike = match grain {
+                Grain::Alike { .. } if !M::IMMEDIATE || config.keep_finished => Err(Some(Unlike::Memory)),
+                Grain::Alike { blocks } => {
+                    Alike::of(&env, &loaded, blocks && all_resident(&loaded, config)).map(Arc::new).map_err(Some)
+                }
+                _ => Err(None),
+            };
+            let (alike, unlike) = alike.map_or_else(|unlike| (None, unlike), |alike| (Some(alike), None));
+            Fixed { loaded, layout, visible, alike, unlike }
         };
         let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
         let grows = env.code.iter().any(|i| matches!(i.op, Op::Syscall(Syscall::Malloc | Syscall::Free)));
         let ended = launches.is_empty();
-        let mut journal = Journal::new();
+        let stride = launches.iter().map(|f| f.loaded.warps()).max().unwrap_or(0) + 1;
+        let mut journal = Journal::new(stride);
+        if launches.iter().any(|f| f.alike.is_some()) {
+            journal.parts.alike = launches.iter().map(|f| f.alike.clone()).collect();
+        }
         for section in 0..state.memory.sections() {
             journal.update(MEMORY + section, |out| state.memory.save(Part::Shared(section), out));
         }
         journal.note_memory();
         journal.settle();
         Self {
-            stride: launches.iter().map(|f| f.loaded.warps()).max().unwrap_or(0) + 1,
+            stride,
             grows,
             journal,
             local: false,
