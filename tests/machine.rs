@@ -23,6 +23,7 @@ mod schedules;
 mod schedules_world;
 mod scripts;
 mod space;
+mod symmetry;
 mod walk;
 mod warp_size;
 

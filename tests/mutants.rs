@@ -188,6 +188,8 @@ mod scripts;
 mod shared;
 #[path = "shared/small.rs"]
 mod small;
+#[expect(dead_code, reason = "its other tests are run without a mutant")]
+mod symmetry;
 mod wavefront_mutants;
 mod ways_mutants;
 #[expect(dead_code, reason = "its other tests are run without a mutant")]
@@ -257,6 +259,7 @@ fn main() {
         ("races of all schedules", races_agree::mutants::are_noticed),
         ("what is told of accesses", deeds::mutants::are_noticed),
         ("dead registers", alive::mutants_are_noticed),
+        ("agents that are alike", symmetry::mutants_are_noticed),
     ];
     for (name, noticed) in families {
         trials.push(Trial::test(name, move || {

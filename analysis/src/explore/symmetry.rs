@@ -1,7 +1,7 @@
 //! Whether agents that are alike are told apart in a search, and what is told of it (D-symmetry).
 
-use super::proof::Prove;
 use super::progress::Progress;
+use super::proof::Prove;
 use super::space::Options;
 use super::watched::watches;
 use crate::base::mutant::{Mutant, on};

@@ -326,8 +326,6 @@ words! {
         AlikeUnknown = "alike-unknown",
         /// Which of several alike agents waits at a barrier does not belong to a state (D-symmetry).
         AlikeWaits = "alike-waits",
-        /// Blocks are exchanged while others wait for their places (D-symmetry).
-        AlikeUnissued = "alike-unissued",
         /// Who is who is not followed along a cycle of states (D-symmetry).
         AlikeUnfollowed = "alike-unfollowed",
         /// Blocks are exchanged although the scheduler looks at their numbers (D-symmetry).

@@ -97,9 +97,10 @@ impl Alike {
                 match level.within {
                     Within::Nobody => {}
                     Within::Warps => inner.push(kinds.number(warp)),
-                    Within::Threads => inner.extend((0..LANES).map(|l| {
-                        if populated >> l & 1 == 1 { kinds.number(deeds[l]) } else { kinds.number(None) }
-                    })),
+                    Within::Threads => inner
+                        .extend((0..LANES).map(|l| {
+                            if populated >> l & 1 == 1 { kinds.number(deeds[l]) } else { kinds.number(None) }
+                        })),
                 }
             }
             blocks.push(if level.blocks { kinds.number(whole) } else { kinds.number(None) });
@@ -167,7 +168,8 @@ impl Alike {
 /// The levels that may be tried, the widest first.
 fn levels(env: &ProgEnv, loaded: &Loaded, blocks: bool) -> Vec<Level> {
     // Where lanes of a warp meet, it counts who is in which; the stack that a lane moves is its warp's.
-    let meets = |op: Op| matches!(op, Op::Bar | Op::Exchange | Op::WarpSync | Op::Alloca | Op::StackSave | Op::StackRestore);
+    let meets =
+        |op: Op| matches!(op, Op::Bar | Op::Exchange | Op::WarpSync | Op::Alloca | Op::StackSave | Op::StackRestore);
     let calls = env.code.iter().any(|i| matches!(i.op, Op::Call | Op::CallIndirect));
     if calls && reads_index(env) {
         return Vec::new();
@@ -190,7 +192,12 @@ fn reads_index(env: &ProgEnv) -> bool {
         let Init::Special(special) = p.init else { return false };
         !matches!(
             special,
-            Special::Ntid(_) | Special::Nctaid(_) | Special::NwarpId | Special::WarpSize | Special::NsmId | Special::Zero
+            Special::Ntid(_)
+                | Special::Nctaid(_)
+                | Special::NwarpId
+                | Special::WarpSize
+                | Special::NsmId
+                | Special::Zero
         )
     })
 }

@@ -82,8 +82,12 @@ impl<'a> Follows<'a> {
         let mut known = vec![Known::default(); self.slots.count()];
         for preload in &self.entry.preloads {
             let Some(number) = self.slots.number(preload.class, preload.slot) else { continue };
-            let index = matches!(preload.init, Init::Special(s) if is_index(s, level));
-            known[number] = Known { constant: !0, index: if index { !0 } else { 0 }, mixed: 0 };
+            known[number] = match preload.init {
+                // Which multiprocessor a block is on is decided when it is issued.
+                Init::Special(Special::SmId) => Known { mixed: if level.blocks { !0 } else { 0 }, ..Known::default() },
+                Init::Special(s) if is_index(s, level) => Known { constant: !0, index: !0, mixed: 0 },
+                _ => Known { constant: !0, ..Known::default() },
+            };
         }
         Before { reached: loaded.populated(at.warp), frame, known }
     }
@@ -152,7 +156,11 @@ impl<'a> Follows<'a> {
             after.known[number] = match &old {
                 None => known,
                 Some(old) => {
-                    let other = Known { constant: was.constant & perhaps, index: was.index & perhaps, mixed: was.mixed & perhaps };
+                    let other = Known {
+                        constant: was.constant & perhaps,
+                        index: was.index & perhaps,
+                        mixed: was.mixed & perhaps,
+                    };
                     joined(known, other, perhaps, differ(&after.frame, old, class, slot))
                 }
             };
@@ -171,7 +179,9 @@ impl<'a> Follows<'a> {
 
     /// The numbers of the slots that an instruction reads besides its guard.
     fn operands(&self, i: &Instr, mut see: impl FnMut(usize)) {
-        reads(&Instr { guard: None, ..*i }, self.env, |class, slot| self.slots.number(class, slot).into_iter().for_each(&mut see));
+        reads(&Instr { guard: None, ..*i }, self.env, |class, slot| {
+            self.slots.number(class, slot).into_iter().for_each(&mut see)
+        });
     }
 
     /// Lanes come to an instruction with what they know.
@@ -191,8 +201,13 @@ impl<'a> Follows<'a> {
         for number in 0..here.known.len() {
             let (class, slot) = self.slots.name(number);
             let (old, of) = (here.known[number], new.known[number]);
-            let part = |k: Known, lanes| Known { constant: k.constant & lanes, index: k.index & lanes, mixed: k.mixed & lanes };
-            let unequal = if again & old.constant & of.constant == 0 { 0 } else { differ(&here.frame, &new.frame, class, slot) };
+            let part = |k: Known, lanes| Known {
+                constant: k.constant & lanes,
+                index: k.index & lanes,
+                mixed: k.mixed & lanes,
+            };
+            let unequal =
+                if again & old.constant & of.constant == 0 { 0 } else { differ(&here.frame, &new.frame, class, slot) };
             let mut known = joined(part(old, again), part(of, again), again, unequal);
             let rest = (part(old, here.reached & !again), part(of, fresh));
             known.constant |= rest.0.constant | rest.1.constant;
@@ -293,7 +308,7 @@ impl Steady {
 /// Whether a special register tells those apart that are to be exchanged.
 const fn is_index(special: Special, level: Level) -> bool {
     match special {
-        Special::Ctaid(_) | Special::ClusterId(_) | Special::SmId => level.blocks,
+        Special::Ctaid(_) | Special::ClusterId(_) => level.blocks,
         Special::Tid(_) | Special::WarpId => !matches!(level.within, Within::Nobody),
         Special::LaneId
         | Special::LanemaskEq

@@ -10,7 +10,7 @@ mod classes;
 mod follows;
 mod level;
 
-pub use level::{Exchanged, Likeness, Unlike};
 pub(super) use classes::Alike;
 pub(super) use follows::{Steady, put_value};
+pub use level::{Exchanged, Likeness, Unlike};
 pub(super) use level::{Level, Within};

@@ -311,7 +311,9 @@ impl Journal {
 
     /// How many bytes it has come to take, about.
     pub fn held(&self) -> usize {
-        self.store.held() + self.parts.held() + self.memories.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())
+        self.store.held()
+            + self.parts.held()
+            + self.memories.capacity() * (size_of::<u128>() + size_of::<(u64, usize)>())
     }
 
     /// Everything that the number of the state is made from.

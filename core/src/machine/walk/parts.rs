@@ -58,7 +58,13 @@ impl Parts {
     }
 
     /// Takes note of a block that is packed; `canonical`: its bytes without who it is and who waits.
-    pub fn note_block(&mut self, content: Content, by_lane: bool, barriers: &Barriers, canonical: impl FnOnce() -> Vec<u8>) {
+    pub fn note_block(
+        &mut self,
+        content: Content,
+        by_lane: bool,
+        barriers: &Barriers,
+        canonical: impl FnOnce() -> Vec<u8>,
+    ) {
         let new = || (xxh3_128(&canonical()), waits(barriers, by_lane));
         let (_, waits) = self.blocks.entry(content).or_insert_with(new);
         self.bytes += 64 + waits.len() * 64;
@@ -98,7 +104,8 @@ fn waits(barriers: &Barriers, by_lane: bool) -> Waits {
             lanes.for_each(|l| add((warp, l), [id.into(), u64::MAX, 0, 0]));
         }
         for a in &open.waiting {
-            let what = |lanes: u32| [id.into(), u64::from(lanes) << 32 | u64::from(a.depth), a.dest.0.into(), a.pc.into()];
+            let what =
+                |lanes: u32| [id.into(), u64::from(lanes) << 32 | u64::from(a.depth), a.dest.0.into(), a.pc.into()];
             if by_lane {
                 lanes_of(a.lanes).zip(std::iter::repeat(())).for_each(|(l, ())| add((a.warp, l as u32), what(0)));
             } else {
@@ -174,7 +181,8 @@ impl Journal {
     /// The part of the state's number that its blocks make.
     pub fn number_of_blocks(&self) -> u128 {
         let Some(alike) = self.alike() else { return self.number_of_sections() };
-        let numbers = (0..).zip(self.slots()).map(|(k, slot)| slot.map_or(0, |slot| self.block_number(alike, &slot, k)));
+        let numbers =
+            (0..).zip(self.slots()).map(|(k, slot)| slot.map_or(0, |slot| self.block_number(alike, &slot, k)));
         numbers.fold(0, u128::wrapping_add)
     }
 
@@ -217,7 +225,6 @@ impl Journal {
         Roles::sorted(&keys, alike.level, self.stride - 1)
     }
 }
-
 
 impl Roles {
     /// The place of the warp or the lane that an agent steps.

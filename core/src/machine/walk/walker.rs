@@ -6,7 +6,6 @@ use super::journal::Journal;
 use super::memo::Memo;
 use super::pack::Layout;
 use super::store::{At, MEMORY};
-use crate::base::mutant::{Mutant, on};
 use crate::base::{LaneTables, Pc};
 use crate::choice::Oracle;
 use crate::machine::alike::{Alike, Unlike};
@@ -129,9 +128,6 @@ impl<C: Explored, M: Memory> Step<C, M, Observed<'_>> for Lanes<'_> {
 
 /// Whether all blocks of a launch are resident from its beginning, so that none has to wait for another one's place.
 fn all_resident(loaded: &Loaded, config: &Config) -> bool {
-    if on(Mutant::AlikeUnissued) {
-        return true;
-    }
     let capacity = config.device.capacity;
     let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
     let by = |capacity: u32, of: u32| u64::from(capacity.checked_div(of).unwrap_or(u32::MAX));
