@@ -1,8 +1,8 @@
 //! How far a proof reaches: `cargo bench --bench reach -- [NAME…] [--seconds N] [--command PATH] [--flags 'FLAG…']`.
 //!
-//! Each kernel of `benches/reach` is proved for 2, 4, 8, … 256 threads until a size does not end within the limits, and the last one that
-//! did is told. It is `warpstep prove` that is asked, so that runs that never end are judged, too, and what is measured is what users
-//! get. `--command` names another build of it, for comparisons; `--flags` are given to it besides.
+//! Each kernel of `benches/reach` is proved for 2, 4, 8, … 256 threads until a size does not end within the limits, and the last
+//! one that did is told. It is `warpstep prove` that is asked, so that runs that never end are judged, too, and what is measured is
+//! what users get. `--command` names another build of it, for comparisons; `--flags` are given to it besides.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -118,8 +118,8 @@ fn counted(n: u64) -> String {
     digits.char_indices().map(|(k, digit)| format!("{}{digit}", comma(k))).collect()
 }
 
-/// Proves a kernel for more and more threads and prints the line of the largest number that ended. Tells whether every search held
-/// or reached a limit.
+/// Proves a kernel for more and more threads and prints the line of the largest number that ended. Tells whether every search
+/// held or reached a limit.
 fn reach(asked: &Asked, name: &str, path: &str, line: &str) -> bool {
     let (mut last, mut limit) = (None, "-".to_owned());
     let mut right = true;
