@@ -508,6 +508,17 @@ fn what_a_search_finds_is_shown_by_an_ordinary_run() {
     assert!(refuted > 50, "{refuted}");
 }
 
+/// Lanes that jump back meet those behind them, there or on their way forward again: so does the run that shows it.
+#[test]
+fn lanes_that_jump_back_meet_others_on_their_way() {
+    let (folder, atm) = (folder("atm"), file("benches/reach/atm.ptx"));
+    let rest = ["--control", "its", "--global", "balances:u32=values:1000,1000"];
+    for threads in ["2", "4", "6"] {
+        let (code, text) = warpstep(&folder, &[&["prove", &atm, "--block", threads], &rest[..]].concat());
+        assert!(code == 1 && text.contains("[livelock]"), "{threads}: {code} {text}");
+    }
+}
+
 #[test]
 fn a_loop_without_memory_is_searched_to_its_end() {
     let (folder, target) = (folder("computes"), file("tests/ui/stuck/endless.ptx"));

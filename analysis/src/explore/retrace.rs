@@ -6,7 +6,7 @@
 
 use super::odometer::Odometer;
 use super::space::Move;
-use crate::base::{LaneMask, Pc};
+use crate::base::LaneMask;
 use crate::choice::{Alternative, Fair, Menu, Name, Observed, Oracle, Pick, Site};
 use crate::machine::walk::{Agent, Reached, Walk};
 use crate::machine::{Bounds, Tell};
@@ -42,21 +42,22 @@ type Choices = BTreeMap<Site, VecDeque<Alternative>>;
 pub struct Script {
     scenes: VecDeque<Scene>,
     choices: Choices,
-    /// The address and the lanes of the last instruction.
-    last: (Pc, LaneMask),
+    /// The lanes of the last instruction.
+    last: LaneMask,
     /// Instructions in all.
     length: u64,
 }
 
 impl Script {
     /// One more instruction; `said`: the lanes that tell who executes it.
-    fn add(&mut self, who: Who, (pc, active): (Pc, LaneMask), said: LaneMask) {
+    fn add(&mut self, who: Who, active: LaneMask, said: LaneMask) {
         self.length += 1;
-        let (before, lanes) = std::mem::replace(&mut self.last, (pc, active));
-        // Lanes that go on do not look for others behind them: who jumps back and meets some there begins a new turn.
-        let meets_behind = pc <= before && active & !lanes != 0;
+        let before = std::mem::replace(&mut self.last, active);
+        // Lanes that go on look for others only in front of where they began: who jumps back and meets some, there or on the way
+        // forward again, begins a new turn.
+        let meets = active & !before != 0;
         match self.scenes.back_mut() {
-            Some(Scene::Turn(turn)) if (turn.who, turn.lanes) == (who, said) && !meets_behind => turn.count += 1,
+            Some(Scene::Turn(turn)) if (turn.who, turn.lanes) == (who, said) && !meets => turn.count += 1,
             _ => self.scenes.push_back(Scene::Turn(Turn { who, lanes: said, count: 1 })),
         }
     }
@@ -168,8 +169,8 @@ impl Script {
         for pick in &walk.begun().picks {
             choices.entry(pick.site()).or_default().push_back(*pick);
         }
-        for (who, pc, active) in &walk.begun().steps {
-            script.add(*who, (*pc, *active), said(*active));
+        for (who, _, active) in &walk.begun().steps {
+            script.add(*who, *active, said(*active));
         }
         for (k, step) in path.iter().enumerate() {
             if let Some(limit) = up(bounds, k) {
@@ -188,7 +189,7 @@ impl Script {
             }
             let mut tell = |who: Who, event: Event<'_>| {
                 if let Event::Step(step) = event {
-                    script.add(who, (step.pc, step.active), said(step.active));
+                    script.add(who, step.active, said(step.active));
                 }
                 Ok(())
             };

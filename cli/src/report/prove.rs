@@ -216,6 +216,8 @@ pub struct Proved<'a> {
     limit: Option<String>,
     states: u64,
     transitions: u64,
+    /// Which agents were not told apart.
+    symmetry: Exchange,
     /// Runs that came to their ends, one for each content of memory; those with other results than expected come first.
     outcomes: Vec<FoundRun>,
     /// Runs that stop with a defect.
@@ -233,6 +235,35 @@ pub struct Proved<'a> {
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// Agents that are alike and were not told apart: how many of each kind.
+#[derive(Serialize, JsonSchema)]
+struct Exchange {
+    /// Blocks.
+    blocks: Vec<u32>,
+    /// Warps of a block.
+    warps: Vec<u32>,
+    /// Threads of a block.
+    threads: Vec<u32>,
+    /// Why everybody was told apart, where that was not asked for.
+    why: Option<&'static str>,
+}
+
+impl Exchange {
+    fn of(symmetry: &Symmetry) -> Self {
+        let why = match symmetry {
+            Symmetry::Exchanged(_) | Symmetry::Off => None,
+            Symmetry::Nobody(why) => Some(why.name()),
+            Symmetry::Races => Some("races"),
+            Symmetry::Preemptions => Some("preemptions"),
+        };
+        let Exchanged { blocks, warps, threads } = match symmetry {
+            Symmetry::Exchanged(of) => of.clone(),
+            _ => Exchanged::default(),
+        };
+        Self { blocks, warps, threads, why }
+    }
 }
 
 /// Something that a search found, shown by an ordinary run.
@@ -326,6 +357,7 @@ impl<'a> Proved<'a> {
             limit: proof.limit.map(super::limit::limit),
             states: proof.counts.states,
             transitions: proof.counts.transitions,
+            symmetry: Exchange::of(&proof.symmetry),
             outcomes,
             defects,
             standing: StopReport::search_stood_json(&proof.standing, env, sources),
