@@ -316,6 +316,8 @@ words! {
         DeadBase = "dead-base",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
+        /// Lanes of a warp go on at once also where others can come to (D-search-apart).
+        LanesNeverMeet = "lanes-never-meet",
     }
 }
 
