@@ -244,7 +244,7 @@ fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
         (1, &[&torn, "--warp-size", "2", "--lanes", "split"][..]),
         (1, &[&lock, "--block", "2", "--control", "its", "--strong"]),
         (1, &[&lock, "--block", "2", "--control", "crs"]),
-        (40, &[&deadlock, "--progress", "obe"]),
+        (7, &[&deadlock, "--progress", "obe"]),
         (17, &[&deadlock, "--preemptions", "2"]),
         (900, &[&stale, "--memory", "fermi", "--device", &apart]),
     ]
@@ -278,7 +278,7 @@ fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
 fn a_search_whose_states_need_too_much_memory_goes_on_with_more() {
     let (folder, lock) = (folder("memory"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
     let _ = std::fs::remove_file(folder.join("c"));
-    let arguments = [&lock[..], "--block", "8", "--warp-size", "2", "--control", "its"];
+    let arguments = [&lock[..], "--block", "12", "--warp-size", "2", "--control", "its"];
     let whole = proof(&folder, &arguments);
     let within = |size| [&arguments[..], &["--checkpoint", "c", "--search-memory", size]].concat();
     let mut before = 0;
@@ -345,10 +345,10 @@ fn a_search_of_a_litmus_test_goes_on_where_it_stopped() {
 fn a_checkpoint_of_something_else_is_refused() {
     let folder = folder("refused");
     let lock = file("tests/ui/stuck/lock_in_one_warp.ptx");
-    let search = ["prove", &lock, "--block", "2", "--control", "its", "--checkpoint", "c", "--max-states", "4"];
+    let search = ["prove", &lock, "--block", "2", "--control", "its", "--checkpoint", "c", "--max-states", "2"];
     let _ = std::fs::remove_file(folder.join("c"));
     let (code, said) = warpstep(&folder, &search);
-    let kept = "limit reached: 4 states; what was done is kept in c: the same command goes on from there";
+    let kept = "limit reached: 2 states; what was done is kept in c: the same command goes on from there";
     assert!(code == 3 && said.contains(kept), "{said}");
     let refused = |arguments: &[&str], why: &str| {
         let (code, said) = warpstep(&folder, arguments);
@@ -372,7 +372,7 @@ fn a_checkpoint_of_something_else_is_refused() {
             "was cut off or edited",
         ),
         (b"hello".to_vec(), "is no checkpoint"),
-        (String::from_utf8_lossy(&good).replacen("checkpoint 3", "checkpoint 2", 1).into_bytes(), "another format"),
+        (String::from_utf8_lossy(&good).replacen("checkpoint 4", "checkpoint 3", 1).into_bytes(), "another format"),
         (String::from_utf8_lossy(&good).replacen("prove 0.", "prove 9.", 1).into_bytes(), "cut off or edited"),
     ] {
         std::fs::write(folder.join("c"), damaged).unwrap();

@@ -20,7 +20,7 @@ use std::io::ErrorKind;
 use std::path::{Display, Path};
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: &str = "warpstep checkpoint 3";
+const MAGIC: &str = "warpstep checkpoint 4";
 
 /// What a checkpoint belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
