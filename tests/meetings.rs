@@ -87,9 +87,12 @@ fn told(space: &Space<Vec<u8>>) -> Option<(Found<Vec<u8>>, [bool; 2])> {
     Some((Found::of(space)?, [Fairness::Strong, Fairness::StrongThreads].map(endless)))
 }
 
+/// What two searches find alike, and in how many states each.
+type Compared = (Found<Vec<u8>>, [usize; 2]);
+
 /// Compares the search with that which leaves nothing out; gives what they find, and in how many states. `None`: in more
 /// than `most`.
-fn compare(program: &Small, most: u64) -> Result<Option<(Found<Vec<u8>>, [usize; 2])>, String> {
+fn compare(program: &Small, most: u64) -> Result<Option<Compared>, String> {
     let space = |grain| {
         let mut poll = |_: &_| None;
         let mut options = Options { audit: true, max_states: Some(most), ..Options::states(false, &mut poll) };

@@ -345,10 +345,10 @@ fn a_search_of_a_litmus_test_goes_on_where_it_stopped() {
 fn a_checkpoint_of_something_else_is_refused() {
     let folder = folder("refused");
     let lock = file("tests/ui/stuck/lock_in_one_warp.ptx");
-    let search = ["prove", &lock, "--block", "2", "--control", "its", "--checkpoint", "c", "--max-states", "2"];
+    let search = ["prove", &lock, "--block", "8", "--control", "its", "--checkpoint", "c", "--max-states", "4"];
     let _ = std::fs::remove_file(folder.join("c"));
     let (code, said) = warpstep(&folder, &search);
-    let kept = "limit reached: 2 states; what was done is kept in c: the same command goes on from there";
+    let kept = "limit reached: 4 states; what was done is kept in c: the same command goes on from there";
     assert!(code == 3 && said.contains(kept), "{said}");
     let refused = |arguments: &[&str], why: &str| {
         let (code, said) = warpstep(&folder, arguments);
