@@ -12,6 +12,7 @@ mod launch;
 mod lockstep;
 mod lockstep_mechanism;
 mod lockstep_ptx;
+mod meetings;
 mod mutations;
 mod programs;
 mod programs_world;

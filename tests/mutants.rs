@@ -171,6 +171,8 @@ mod lockstep_ptx;
 #[expect(dead_code, reason = "the other tests of the mechanism are run without a mutant")]
 #[path = "lockstep_mechanism/shapes.rs"]
 mod lockstep_shapes;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
+mod meetings;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
@@ -245,7 +247,7 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 13] = [
+    let families: [(&str, fn()); 14] = [
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),
@@ -260,6 +262,7 @@ fn main() {
         ("what is told of accesses", deeds::mutants::are_noticed),
         ("dead registers", alive::mutants_are_noticed),
         ("agents that are alike", symmetry::mutants_are_noticed),
+        ("lanes that meet", meetings::mutants_are_noticed),
     ];
     for (name, noticed) in families {
         trials.push(Trial::test(name, move || {

@@ -244,7 +244,7 @@ fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
         (1, &[&torn, "--warp-size", "2", "--lanes", "split"][..]),
         (1, &[&lock, "--block", "2", "--control", "its", "--strong"]),
         (1, &[&lock, "--block", "2", "--control", "crs"]),
-        (40, &[&deadlock, "--progress", "obe"]),
+        (7, &[&deadlock, "--progress", "obe"]),
         (17, &[&deadlock, "--preemptions", "2"]),
         (900, &[&stale, "--memory", "fermi", "--device", &apart]),
     ]
@@ -278,7 +278,7 @@ fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
 fn a_search_whose_states_need_too_much_memory_goes_on_with_more() {
     let (folder, lock) = (folder("memory"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
     let _ = std::fs::remove_file(folder.join("c"));
-    let arguments = [&lock[..], "--block", "8", "--warp-size", "2", "--control", "its"];
+    let arguments = [&lock[..], "--block", "12", "--warp-size", "2", "--control", "its"];
     let whole = proof(&folder, &arguments);
     let within = |size| [&arguments[..], &["--checkpoint", "c", "--search-memory", size]].concat();
     let mut before = 0;
@@ -345,7 +345,7 @@ fn a_search_of_a_litmus_test_goes_on_where_it_stopped() {
 fn a_checkpoint_of_something_else_is_refused() {
     let folder = folder("refused");
     let lock = file("tests/ui/stuck/lock_in_one_warp.ptx");
-    let search = ["prove", &lock, "--block", "2", "--control", "its", "--checkpoint", "c", "--max-states", "4"];
+    let search = ["prove", &lock, "--block", "8", "--control", "its", "--checkpoint", "c", "--max-states", "4"];
     let _ = std::fs::remove_file(folder.join("c"));
     let (code, said) = warpstep(&folder, &search);
     let kept = "limit reached: 4 states; what was done is kept in c: the same command goes on from there";

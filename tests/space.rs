@@ -38,7 +38,7 @@ L:  atom.global.cas.b32 %r0, [%rd0], 0, 1;
 
 /// States of the lock, by control model and threads of a warp, with every instruction a step and with what others can notice
 /// one. Warps of one thread differ in nothing.
-const COUNTS: &str = "{(\"Crs\", 1): [174, 16], (\"Crs\", 2): [8, 2], (\"Its\", 1): [174, 16], (\"Its\", 2): [43, 24], \
+const COUNTS: &str = "{(\"Crs\", 1): [174, 16], (\"Crs\", 2): [8, 2], (\"Its\", 1): [174, 16], (\"Its\", 2): [43, 11], \
     (\"ItsSplit\", 1): [174, 16], (\"ItsSplit\", 2): [174, 48], (\"Thread\", 1): [174, 16], (\"Thread\", 2): [174, 16]}";
 
 /// Steps of a search through all schedules at most.

@@ -330,6 +330,8 @@ words! {
         AlikeUnfollowed = "alike-unfollowed",
         /// Blocks are exchanged although the scheduler looks at their numbers (D-symmetry).
         AlikeProgress = "alike-progress",
+        /// Lanes of a warp go on at once also where others can come to (D-search-apart).
+        LanesNeverMeet = "lanes-never-meet",
     }
 }
 

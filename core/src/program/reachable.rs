@@ -124,7 +124,8 @@ impl ProgEnv {
     }
 
     /// Where a thread may be after an instruction. A call leads into the function and behind itself.
-    fn successors(&self, pc: u32, i: &Instr) -> SmallVec<[u32; 2]> {
+    #[must_use]
+    pub fn successors(&self, pc: u32, i: &Instr) -> SmallVec<[u32; 2]> {
         let mut next = SmallVec::new();
         let start = |f: u32| self.functions.get_index(f as usize).map(|(_, f)| f.start.0);
         let table = |t: u32| self.tables.get(t as usize).into_iter().flatten().copied();

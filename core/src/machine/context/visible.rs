@@ -51,6 +51,8 @@ fn noticed(env: &ProgEnv, instr: &Instr, warps_apart: bool, ends: bool) -> bool 
         Op::Exit => ends,
         // Memory is made and freed, text is printed; a clock counts what others do.
         Op::Syscall(_) | Op::ReadSpecial(_) => true,
+        // Where a run stops nobody does anything more, though others might have found another defect before.
+        Op::Trap | Op::Brkpt | Op::Unsupported => true,
         _ => false,
     }
 }

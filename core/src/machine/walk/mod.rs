@@ -7,8 +7,8 @@
 //!
 //! With [`Grain::Visible`] a step goes on through what no other agent can notice, so that agents stand before what others
 //! can: global and shared memory, barriers, exchanges of lanes. Such steps commute with all others, so that no outcome is
-//! lost (P. Godefroid, "Partial-Order Methods", 1996, 4.3). Lanes that may meet others of their warp on the way (control
-//! model `its`) are not carried on: where they stop decides who executes an instruction together. On memory that acts later
+//! lost (P. Godefroid, "Partial-Order Methods", 1996, 4.3). Lanes that may meet others of their warp where they stop (control
+//! model `its`, `meetings`) are not carried on: that decides who executes an instruction together. On memory that acts later
 //! a warp goes on as long as it can: what it does is to issue operations, which nobody notices before their micro steps.
 
 mod agent;
@@ -16,6 +16,7 @@ mod begin;
 mod grid;
 mod inspect;
 mod journal;
+mod meetings;
 mod memo;
 mod pack;
 mod parts;

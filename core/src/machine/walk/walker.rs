@@ -3,6 +3,7 @@
 use super::Grain;
 use super::agent::Begun;
 use super::journal::Journal;
+use super::meetings::Meetings;
 use super::memo::Memo;
 use super::pack::Layout;
 use super::store::{At, MEMORY};
@@ -46,6 +47,8 @@ pub(super) struct Fixed {
     pub(super) alike: Option<Arc<Alike>>,
     /// Why nobody is, where that was asked.
     pub(super) unlike: Option<Unlike>,
+    /// Whom groups of a warp may still meet; where those that meet nobody go on at once.
+    meetings: Option<Meetings>,
 }
 
 /// What a step has changed, as far as it is to be packed again.
@@ -206,7 +209,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 _ => Err(None),
             };
             let (alike, unlike) = alike.map_or_else(|unlike| (None, unlike), |alike| (Some(alike), None));
-            Fixed { loaded, layout, visible, alike, unlike }
+            let joins = M::IMMEDIATE && C::JOINS && grain.carries_on() && loaded.grouping == Grouping::All;
+            let meetings = joins.then(|| Meetings::of(&env, loaded.entry, &visible)).flatten();
+            Fixed { loaded, layout, visible, alike, unlike, meetings }
         };
         let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
         let grows = env.code.iter().any(|i| matches!(i.op, Op::Syscall(Syscall::Malloc | Syscall::Free)));
@@ -316,13 +321,12 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let Some(warp) = self.warp_mut(slot, w) else { break };
             let Ok(flows) = warp.control.flows() else { break };
             let Some(fixed) = self.launches.get(self.launch) else { break };
-            // Where lanes of a warp stop decides whom they meet.
-            if flows.len() > 1 && fixed.loaded.grouping != Grouping::One {
-                break;
-            }
             let shows = M::IMMEDIATE || self.who(slot, w).is_none_or(|who| self.state.memory.issue_shows(who));
+            // Where lanes of a warp stop decides whom they meet.
+            let sole = flows.len() == 1 || fixed.loaded.grouping == Grouping::One;
             let go = flows.iter().find_map(|flow| {
                 let hidden = if shows { fixed.visible.hidden(flow.pc) } else { FAR };
+                let hidden = if sole || hidden == 0 { hidden } else { self.apart(slot, w, *flow, hidden) };
                 (hidden > 0 && !self.blocked(slot, w, *flow)).then_some((*flow, hidden))
             });
             let Some((flow, hidden)) = go else { break };
@@ -333,6 +337,13 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             used += spent;
         }
         Ok(used)
+    }
+
+    /// How many of so many hidden instructions a group may execute without coming to where others of its warp can
+    /// (D-search-apart).
+    fn apart(&self, slot: usize, w: usize, flow: Flow, hidden: u32) -> u32 {
+        let meetings = self.launches.get(self.launch).and_then(|fixed| fixed.meetings.as_ref());
+        meetings.zip(self.warp(slot, w)).map_or(0, |(meetings, warp)| meetings.far(&self.env, flow, hidden, warp))
     }
 
     pub(super) fn warp_mut(&mut self, slot: usize, w: usize) -> Option<&mut Warp<C>> {
