@@ -324,8 +324,6 @@ words! {
         AlikeGuards = "alike-guards",
         /// What is not known of a register that an index is in is no matter (D-symmetry).
         AlikeUnknown = "alike-unknown",
-        /// Which of several alike agents waits at a barrier does not belong to a state (D-symmetry).
-        AlikeWaits = "alike-waits",
         /// Who is who is not followed along a cycle of states (D-symmetry).
         AlikeUnfollowed = "alike-unfollowed",
         /// Blocks are exchanged although the scheduler looks at their numbers (D-symmetry).

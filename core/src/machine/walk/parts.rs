@@ -1,17 +1,15 @@
 //! The number of a state in which agents that are alike are not told apart (D-symmetry).
 //!
 //! Each warp, or each lane, is a number made from its kind and its content, each block from its kind, its own content and the sum of
-//! what is in it, and the state from the sum of its blocks: a sum is the same in whatever order its parts are. What a block
-//! notes of who waits at its barriers is part of those who wait.
+//! what is in it, and the state from the sum of its blocks: a sum is the same in whatever order its parts are. Who waits at a
+//! block's barriers, which it notes by their numbers, follows from those who wait: each notes what it waits for.
 
 use super::Agent;
 use super::journal::Journal;
 use super::pack::whose;
 use super::store::{At, Content};
-use crate::base::mutant::{Mutant, on};
-use crate::base::{LANES, lanes_of};
+use crate::base::LANES;
 use crate::machine::alike::{Alike, Level, Within};
-use crate::machine::block::barrier::Barriers;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
@@ -21,15 +19,12 @@ use xxhash_rust::xxh3::xxh3_128;
 pub(super) struct Parts {
     /// By launch; none at all where nobody is like anybody in any of them.
     pub alike: Vec<Option<Arc<Alike>>>,
-    /// Of a block: a number without who waits at barriers, and that of each who does.
-    blocks: FxHashMap<Content, (u128, Waits)>,
+    /// Of a block: a number without who waits at its barriers.
+    blocks: FxHashMap<Content, u128>,
     /// Of a warp: a number for each of its lanes.
     lanes: FxHashMap<Content, Box<[u128]>>,
     bytes: usize,
 }
-
-/// Who waits at the barriers of a block: by warp, or by warp and lane, a number; nobody is 0.
-type Waits = FxHashMap<(u32, u32), u128>;
 
 /// Those who may be exchanged in a state, in an order that does not tell who is who: agents that are the same have their places
 /// beside each other.
@@ -58,16 +53,11 @@ impl Parts {
     }
 
     /// Takes note of a block that is packed; `canonical`: its bytes without who it is and who waits.
-    pub fn note_block(
-        &mut self,
-        content: Content,
-        by_lane: bool,
-        barriers: &Barriers,
-        canonical: impl FnOnce() -> Vec<u8>,
-    ) {
-        let new = || (xxh3_128(&canonical()), waits(barriers, by_lane));
-        let (_, waits) = self.blocks.entry(content).or_insert_with(new);
-        self.bytes += 64 + waits.len() * 64;
+    pub fn note_block(&mut self, content: Content, canonical: impl FnOnce() -> Vec<u8>) {
+        self.blocks.entry(content).or_insert_with(|| {
+            self.bytes += 48;
+            xxh3_128(&canonical())
+        });
     }
 
     /// Whether the lanes of a warp are known.
@@ -87,35 +77,6 @@ impl Parts {
     }
 }
 
-/// Numbers for those who wait.
-fn waits(barriers: &Barriers, by_lane: bool) -> Waits {
-    let mut waits = Waits::default();
-    if on(Mutant::AlikeWaits) {
-        return waits;
-    }
-    let mut add = |who, what: [u64; 4]| {
-        let number = what.iter().fold(1, |sum, v| mix(sum, (*v).into()));
-        let sum: &mut u128 = waits.entry(who).or_default();
-        *sum = sum.wrapping_add(number);
-    };
-    for (id, open) in barriers.all_open() {
-        for warp in (0..64).filter(|w| open.whole >> w & 1 == 1) {
-            let lanes = if by_lane { 0..32 } else { 0..1 };
-            lanes.for_each(|l| add((warp, l), [id.into(), u64::MAX, 0, 0]));
-        }
-        for a in &open.waiting {
-            let what =
-                |lanes: u32| [id.into(), u64::from(lanes) << 32 | u64::from(a.depth), a.dest.0.into(), a.pc.into()];
-            if by_lane {
-                lanes_of(a.lanes).zip(std::iter::repeat(())).for_each(|(l, ())| add((a.warp, l as u32), what(0)));
-            } else {
-                add((a.warp, 0), what(a.lanes));
-            }
-        }
-    }
-    waits
-}
-
 /// One more number of a sequence.
 pub(super) fn mix(sum: u128, next: u128) -> u128 {
     const ODD: u128 = 0xd6e8_feb8_6659_fd93_a5a3_5625_c1f6_4b8f;
@@ -124,22 +85,23 @@ pub(super) fn mix(sum: u128, next: u128) -> u128 {
 }
 
 /// A resident block, or none, in its slot.
-struct Slot<'a> {
+struct Slot {
     /// The place of its own section.
     first: At,
     block: u64,
-    of: &'a (u128, Waits),
+    /// A number for it.
+    of: u128,
 }
 
 impl Journal {
-    fn slots(&self) -> impl Iterator<Item = Option<Slot<'_>>> {
+    fn slots(&self) -> impl Iterator<Item = Option<Slot>> {
         let starts = (1..self.places()).step_by(self.stride as usize);
         starts.map(|first| {
             let content = self.content(first);
             if content == Content::default() {
                 return None;
             }
-            let of = self.parts.blocks.get(&content)?;
+            let of = *self.parts.blocks.get(&content)?;
             Some(Slot { first, block: whose(self.bytes(first)).0, of })
         })
     }
@@ -150,9 +112,7 @@ impl Journal {
     }
 
     /// The numbers of those within a block, warp by warp or lane by lane, one after the other.
-    fn within(&self, alike: &Alike, slot: &Slot<'_>, see: &mut dyn FnMut(u128)) {
-        let (_, waits) = slot.of;
-        let wait = |w: u32, l: u32| if waits.is_empty() { 0 } else { waits.get(&(w, l)).copied().unwrap_or(0) };
+    fn within(&self, alike: &Alike, slot: &Slot, see: &mut dyn FnMut(u128)) {
         for w in 0..self.stride - 1 {
             let content = self.content(slot.first + 1 + w);
             let kinds = alike.within(slot.block, w as usize);
@@ -161,18 +121,18 @@ impl Journal {
                 let lanes = self.parts.lanes.get(&content);
                 for l in 0..LANES {
                     let of = lanes.and_then(|lanes| lanes.get(l)).copied().unwrap_or(0);
-                    see(mix(mix(of, kind(l)), wait(w, l as u32)));
+                    see(mix(of, kind(l)));
                 }
             } else {
                 let kind = if alike.level.within == Within::Warps { kind(0) } else { u128::from(w) << 96 };
-                see(mix(mix(self.store.hash(content), kind), wait(w, 0)));
+                see(mix(self.store.hash(content), kind));
             }
         }
     }
 
     /// The number of a block, in which who is like whom is not told apart.
-    fn block_number(&self, alike: &Alike, slot: &Slot<'_>, k: u64) -> u128 {
-        let mut sum = mix(slot.of.0, 1);
+    fn block_number(&self, alike: &Alike, slot: &Slot, k: u64) -> u128 {
+        let mut sum = mix(slot.of, 1);
         self.within(alike, slot, &mut |number| sum = sum.wrapping_add(number));
         let kind = if alike.level.blocks { u64::from(alike.block(slot.block)) } else { 1 << 40 | k };
         mix(sum, u128::from(kind) << 32)
@@ -192,7 +152,7 @@ impl Journal {
         let mut blocks = Vec::new();
         for (k, slot) in (0u64..).zip(self.slots()) {
             let Some(slot) = slot else { continue };
-            let mut numbers = vec![slot.of.0];
+            let mut numbers = vec![slot.of];
             self.within(alike, &slot, &mut |number| numbers.push(number));
             numbers[1..].sort_unstable();
             let kind = if alike.level.blocks { u64::from(alike.block(slot.block)) } else { 1 << 40 | k };

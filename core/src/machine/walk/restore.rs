@@ -51,9 +51,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 });
                 let held = grid.blocks.get(slot).and_then(Option::as_ref);
                 if let Some((alike, block)) = fixed.alike.as_ref().zip(held) {
-                    let (content, by_lane) = (self.journal.content(place), alike.level.within == Within::Threads);
-                    let bytes = || canonical(block, alike.level.blocks);
-                    self.journal.parts.note_block(content, by_lane, &block.barriers, bytes);
+                    let content = self.journal.content(place);
+                    self.journal.parts.note_block(content, || canonical(block, alike.level.blocks));
                 }
             }
         }
