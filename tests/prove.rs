@@ -508,6 +508,29 @@ fn what_a_search_finds_is_shown_by_an_ordinary_run() {
     assert!(refuted > 50, "{refuted}");
 }
 
+/// Where a limit ends a search, it says what grows, and asks the same of fewer threads.
+#[test]
+fn a_limit_says_what_grows_and_answers_a_smaller_question() {
+    let (folder, lock) = (folder("smaller"), file("benches/reach/lock.ptx"));
+    let launch = ["prove", &lock, "--global", "x:u32=values:0", "--block", "24", "--warp-size", "1", "--no-symmetry"];
+    let limited = |more: &[&str]| warpstep(&folder, &[&launch[..], &["--max-states", "30000"], more].concat());
+    let (code, text) = limited(&[]);
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("a smaller question has an answer: 1 block of "), "{text}");
+    assert!(text.contains("threads end without a defect in every schedule"), "{text}");
+    assert!(text.contains("what grows: states combine") && text.contains("lock.ptx:"), "{text}");
+    let value: Value = serde_json::from_str(&limited(&["--format", "json"]).1).unwrap();
+    let smaller = &value["smaller"];
+    assert!(smaller["holds"] == true && smaller["blocks"] == 1 && smaller["threads"].as_u64() < Some(24), "{value}");
+    // A search that was asked for part of all schedules says what it has seen of them.
+    let (_, text) = limited(&["--preemptions", "9"]);
+    assert!(!text.contains("a smaller question"), "{text}");
+    // Under the report's stack the lock of one warp is a deadlock, whatever limit was reached.
+    let crs = ["prove", &lock, "--global", "x:u32=values:0", "--block", "64", "--control", "crs", "--max-states", "1"];
+    let (_, text) = warpstep(&folder, &[&crs[..], &["--no-symmetry"]].concat());
+    assert!(text.contains("refuted"), "{text}");
+}
+
 /// Lanes that jump back meet those behind them, there or on their way forward again: so does the run that shows it.
 #[test]
 fn lanes_that_jump_back_meet_others_on_their_way() {

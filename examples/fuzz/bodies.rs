@@ -300,7 +300,7 @@ impl Small {
     }
 
     fn prove(&self, before: Option<Vec<u8>>, most: u64, save: &mut dyn FnMut(&[u8])) -> bool {
-        let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Visible };
+        let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Alike { blocks: true } };
         let mut polls = 0;
         let mut poll = |_: &_| {
             polls += 1;

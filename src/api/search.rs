@@ -139,7 +139,7 @@ impl Kernel<'_> {
         options.max_steps = self.config.max_steps;
         options.max_bytes = Some(self.config.max_memory.unwrap_or(USUAL_MEMORY));
         options.races = self.checks.contains(&Check::Races).then(|| self.races());
-        let how = Prove { progress: self.progress, fairness: Fairness::Weak, grain: Grain::Visible };
+        let how = Prove { progress: self.progress, fairness: Fairness::Weak, grain: Grain::Alike { blocks: true } };
         let proof = target
             .prove(how, &mut options, &|| self.observers(&env))
             .map_err(|stop| self.ended(&target, &Ending::Stopped(stop)))?;

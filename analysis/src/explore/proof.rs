@@ -2,9 +2,10 @@
 
 use super::progress::Progress;
 use super::record::Recorded;
+use super::smaller::Smaller;
 use super::space::{Cycle, Fairness, Graph, Move, Progress as Counts};
 use super::symmetry::Symmetry;
-use crate::machine::walk::Grain;
+use crate::machine::walk::{Grain, Growth};
 use crate::verdict::{Class, LimitKind, Standing, Stop};
 
 /// How to prove.
@@ -69,6 +70,8 @@ impl Proof {
             counts,
             graph: Graph::default(),
             symmetry: Symmetry::Off,
+            growth: Growth::default(),
+            smaller: None,
         }
     }
 
@@ -146,4 +149,8 @@ pub struct Proof {
     pub graph: Graph,
     /// Which agents were not told apart.
     pub symmetry: Symmetry,
+    /// Which part of the states grew, where a limit ended the search.
+    pub growth: Growth,
+    /// A smaller question that was answered, where a limit ended the search before anything was found.
+    pub smaller: Option<Smaller>,
 }

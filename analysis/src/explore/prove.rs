@@ -80,7 +80,8 @@ impl Target {
         space: Space<u64>,
     ) -> Result<Proof, Stop> {
         let symmetry = symmetry.of(walk);
-        let proof = Proof { symmetry, ..Proof::new(space.progress, space.limit, space.standing) };
+        let growth = space.growth;
+        let proof = Proof { symmetry, growth, ..Proof::new(space.progress, space.limit, space.standing) };
         let judge = Judge { target: self, how, races, walk, observers, proof };
         judge.all(space.found, space.outcomes, space.graph)
     }

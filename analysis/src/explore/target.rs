@@ -126,6 +126,13 @@ impl Target {
         Ok(Self { spec, start, launches, baseline: None })
     }
 
+    /// The same with other launches, whose results are compared with nothing.
+    #[must_use]
+    pub(super) fn shrunk(&self, launches: Vec<Launch>) -> Self {
+        let spec = Spec { schedule_dependent: true, ..self.spec.clone() };
+        Self { spec, start: self.start.fork(), launches, baseline: None }
+    }
+
     /// What is launched and expected.
     #[must_use]
     pub const fn spec(&self) -> &Spec {

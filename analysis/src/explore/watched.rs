@@ -4,7 +4,7 @@
 use crate::base::mutant::{Mutant, on};
 use crate::check::{Causal, History, RacesOptions};
 use crate::choice::Oracle;
-use crate::machine::walk::{Agent, Begun, Grain, Mark, State, Walk};
+use crate::machine::walk::{Agent, Begun, Grain, Growth, Mark, State, Walk};
 use crate::machine::{Config, Context, ControlModel, Launch, MemoryModel, Tell, again};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Shape, Stop, Who};
@@ -99,6 +99,10 @@ impl Walk for Watched {
     fn key(&self) -> u128 {
         let history = if on(Mutant::HistoriesMerged) { 0 } else { self.key };
         self.walk.key().wrapping_add(history)
+    }
+
+    fn growth(&self) -> Growth {
+        self.walk.growth()
     }
 
     fn whole(&self) -> Vec<u8> {

@@ -118,7 +118,7 @@ impl Compare {
         options.max_states = Some(self.max_states);
         options.max_bytes = self.search_memory;
         options.max_steps = common.max_steps;
-        let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Visible };
+        let how = Prove { progress: Progress::Fair, fairness: Fairness::Weak, grain: Grain::Alike { blocks: true } };
         let observers = || common.stopping(&env);
         let interrupted = output::interrupted();
         let mut more = || !interrupted.load(Ordering::Relaxed) && bounds.search_up().is_none();

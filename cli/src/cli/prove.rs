@@ -9,8 +9,10 @@ use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;
 use super::{output, progress};
 use crate::check::Check;
+use crate::check::Observers;
 use crate::explore::checkpoint::{self, CheckpointError, Kept, Owner};
-use crate::explore::space::{Fairness, Options};
+use crate::explore::may_be_less;
+use crate::explore::space::{Fairness, Graph, Options, Progress as Counts};
 use crate::explore::watched::watches;
 use crate::explore::{Ending, Ends, Progress, Proof, Prove as How, Proved, Target};
 use crate::launch::ProblemKind;
@@ -46,6 +48,8 @@ Examples:
   warpstep prove SCRIPT.toml                every order of a host script
 
 The answer is `holds`, `refuted`, or which limit was reached; it is about the control model, memory and progress model that it names, and about the launch as it is: other arguments, other blocks need another proof.
+
+Threads, warps and blocks that the program cannot tell apart are not told apart in states; the answer says which (D-symmetry). Where a limit ends the search before anything was found, it says what grows, and asks a smaller question in a tenth of the time: the same program with fewer threads.
 
 --check races, uninit, bounds, div0, barriers and safety look at the runs that show what the search found, one for each end, not at every schedule: `hunt` with the same flags looks at as many as there is time for. On flat memory, races are looked for in every schedule: states that differ in what happened before what are states of their own, and a step that races ends its run.
 
@@ -154,6 +158,9 @@ fn lanes(target: &Target) -> u32 {
     threads.max().map_or(0, |n| n.min(size))
 }
 
+/// Time for a smaller question at least.
+const LEAST: Duration = Duration::from_millis(100);
+
 /// States and time of a search that tells whether a program ends under another control model.
 const OTHERS: (u64, Duration) = (1 << 18, Duration::from_secs(5));
 
@@ -240,6 +247,7 @@ impl Prove {
         check(self.save_schedule.as_deref(), self.report.format)?;
         let (env, sources) = (target.program(), target.start().sources().clone());
         let observers = || self.common.stopping(&env);
+        let watch = Stopwatch::start(Some(Duration::MAX));
         let proof = self.bounded(target.control(), |options| match &self.checkpoint {
             None => Ok(target.prove(self.how(), options, &observers)),
             Some(path) => {
@@ -247,6 +255,7 @@ impl Prove {
                 self.kept(path, owner, |kept| target.prove_on(how, options, &observers, kept))
             }
         })?;
+        let proof = proof.map(|proof| self.ask_less(&target, proof, watch.elapsed(), &observers));
         let proof = proof.map_err(|stop| stopped(&stop, (&env, &sources), self.report.format))?;
         let models = Models::of_target(&target);
         let scope = text::Scope { models: &models, progress: self.progress, fairness: self.how().fairness };
@@ -293,12 +302,34 @@ impl Prove {
         output::complain(text::summary(&proof, &scope));
         output::complain(text::symmetry(&proof.symmetry));
         output::complain(text::looked(&proof, &looks, everywhere));
+        output::complain(text::smaller(&proof));
+        output::complain(text::grew(&proof.growth, &env, &sources));
         output::complain(text::fewer(&proof, lanes(&target)));
         if let (Proved::Limit(_), Some(limit)) = (proof.proved, proof.limit) {
             output::complain(StopReport::search_stood(&proof.standing, limit, &env, &sources));
         }
         self.tell_kept(proof.limit);
         Ok(code)
+    }
+
+    /// Where a limit ended the search before anything was found, a smaller question is asked in a tenth of the time.
+    fn ask_less(&self, target: &Target, proof: Proof, took: Duration, observers: &dyn Fn() -> Observers) -> Proof {
+        let Proved::Limit(limit) = proof.proved else { return proof };
+        if !may_be_less(limit) || self.preemptions.is_some() || self.dot.is_some() || self.audit {
+            return proof;
+        }
+        let proof = Proof { graph: Graph::default(), ..proof };
+        let watch = Stopwatch::start(Some((took / 10).max(LEAST)));
+        let smaller = self.bounded(target.control(), |options| {
+            let mut poll = |_: &Counts| watch.up().or_else(|| self.common.bounds.up());
+            let mut options = Options {
+                max_bytes: self.search_memory.map(|most| most / 8),
+                poll: &mut poll,
+                ..Options::states(options.warps, &mut |_| None)
+            };
+            target.ask_less(self.how(), &mut options, observers)
+        });
+        Proof { smaller, ..proof }
     }
 
     /// Tells where what was done is kept, where a limit ended the search.

@@ -9,9 +9,9 @@ use super::terminal::{Text, inline};
 use super::words::{counted, word};
 use crate::base::SourceMap;
 use crate::explore::space::{Fairness, Progress as Counts};
-use crate::explore::{Endless, Ends, Progress, Proof, Proved as Verdict, Recorded, Shown, Symmetry, Unshown};
+use crate::explore::{Endless, Ends, Progress, Proof, Proved as Verdict, Recorded, Shown, Smaller, Symmetry, Unshown};
 use crate::machine::ControlModel;
-use crate::machine::walk::{Exchanged, Unlike};
+use crate::machine::walk::{Exchanged, Growth, Unlike};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Kind, LimitKind, Standing};
 use schemars::JsonSchema;
@@ -218,6 +218,8 @@ pub struct Proved<'a> {
     transitions: u64,
     /// Which agents were not told apart.
     symmetry: Exchange,
+    /// The same program with fewer threads, asked where a limit ended the search before anything was found; null without an answer.
+    smaller: Option<Fewer>,
     /// Runs that came to their ends, one for each content of memory; those with other results than expected come first.
     outcomes: Vec<FoundRun>,
     /// Runs that stop with a defect.
@@ -235,6 +237,26 @@ pub struct Proved<'a> {
     /// What flags add.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// A smaller question that was answered: the same program with fewer threads.
+#[derive(Serialize, JsonSchema)]
+struct Fewer {
+    /// Blocks of each launch at most.
+    blocks: u32,
+    /// Threads of each block at most.
+    threads: u32,
+    /// Whether every run ends without a defect; results are not compared.
+    holds: bool,
+    /// States that were gone through.
+    states: u64,
+}
+
+impl Fewer {
+    const fn of(smaller: Smaller) -> Self {
+        let Smaller { blocks, threads, holds, states } = smaller;
+        Self { blocks, threads, holds, states }
+    }
 }
 
 /// Agents that are alike and were not told apart: how many of each kind.
@@ -358,6 +380,7 @@ impl<'a> Proved<'a> {
             states: proof.counts.states,
             transitions: proof.counts.transitions,
             symmetry: Exchange::of(&proof.symmetry),
+            smaller: proof.smaller.map(Fewer::of),
             outcomes,
             defects,
             standing: StopReport::search_stood_json(&proof.standing, env, sources),
@@ -398,6 +421,41 @@ pub fn rate(per_second: f64) -> String {
         text.push(digit);
     }
     text + "/s"
+}
+
+/// The smaller question that was answered where a limit ended the search; nothing where none was.
+#[must_use]
+pub fn smaller(proof: &Proof) -> String {
+    let Some(Smaller { blocks, threads, holds, states }) = proof.smaller else { return String::new() };
+    let of = format!("{} of {}", counted(blocks.into(), "block"), counted(threads.into(), "thread"));
+    let (states, what) = (counted(states, "state"), "what so few leave in memory is not compared");
+    if holds {
+        format!("a smaller question has an answer: {of} end without a defect in every schedule ({states}; {what})\n")
+    } else {
+        format!(
+            "a smaller question has an answer: {of} are refuted ({states}); ask with --grid and --block to see how\n"
+        )
+    }
+}
+
+/// Which part of the states grew in a search that a limit ended.
+#[must_use]
+pub fn grew(growth: &Growth, env: &ProgEnv, sources: &SourceMap) -> String {
+    let Growth { memories, warps, most: Some(most) } = growth else { return String::new() };
+    let place = env
+        .place(most.place.pc)
+        .and_then(|(file, span)| Some(format!("{}  {}", sources.file_line(file, span)?, sources.words(file, span))));
+    let [x, y, z] = most.place.block;
+    format!(
+        "what grows: states combine {} of memory with what {} have been; warp {} of block ({x}, {y}, {z}) has been in {}, \
+         {} of them at {}\n",
+        counted(*memories, "content"),
+        counted(*warps, "warp"),
+        most.place.warp,
+        counted(most.ways, "way"),
+        most.here,
+        place.unwrap_or_default(),
+    )
 }
 
 /// What was found and not shown because of a limit: each defect, and how much else. Empty when all was shown.

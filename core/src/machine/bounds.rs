@@ -40,6 +40,12 @@ impl Stopwatch {
         }
     }
 
+    /// The time since it was started; none where it never ends.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.0.map_or(Duration::ZERO, |(start, _)| start.elapsed())
+    }
+
     /// Whether the time is up.
     #[must_use]
     pub fn is_up(&self) -> bool {

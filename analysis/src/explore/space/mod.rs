@@ -19,6 +19,7 @@ pub use search::{explore, go_on};
 pub(super) use table::Table;
 
 use crate::check::RacesOptions;
+use crate::machine::walk::Growth;
 use crate::verdict::{LimitKind, Standing, Stop};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,8 @@ pub struct Space<O> {
     pub limit: Option<LimitKind>,
     /// Where the warps were in the last state of one that ended early.
     pub standing: Vec<Standing>,
+    /// Which part of the states grew in one that ended early.
+    pub growth: Growth,
 }
 
 impl<O> Default for Space<O> {
@@ -126,6 +129,7 @@ impl<O> Default for Space<O> {
             progress: Progress::default(),
             limit: None,
             standing: Vec::new(),
+            growth: Growth::default(),
         }
     }
 }

@@ -128,6 +128,7 @@ pub fn go_on<O: Eq + Hash>(
     }
     if run.space.limit.is_some() {
         run.space.standing = run.walk.state().standing();
+        run.space.growth = run.walk.growth();
     }
     run.walk.back(start);
     if fits {

@@ -80,23 +80,27 @@ impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
     }
 
     fn place_of(&self, who: Who, lanes: LaneMask, pc: Pc) -> Place {
-        let gone = || {
-            let Some(fixed) = self.launches.get(self.launch) else { return Place::default() };
-            let loaded = &fixed.loaded;
-            let lane = u32::try_from(lanes_of(lanes).next().unwrap_or(0)).unwrap_or(0);
-            let shape = Shape { entry: 0, grid: loaded.grid, block: loaded.block, warp_size: loaded.warp_size };
-            Place {
-                program: loaded.program,
-                entry: self.env.function(loaded.entry).map_or_else(String::new, |f| f.name.clone()),
-                pc,
-                block: shape.block_index(who.block),
-                thread: loaded.thread(who.warp, lane),
-                warp: who.warp,
-                lane,
-                lanes,
-                calls: Vec::new(),
-            }
-        };
-        self.state.place(who, lanes, pc).unwrap_or_else(gone)
+        self.state.place(who, lanes, pc).unwrap_or_else(|| self.gone(who, lanes, pc))
+    }
+}
+
+impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
+    /// Where lanes of a warp are whose block may not be resident.
+    pub(super) fn gone(&self, who: Who, lanes: LaneMask, pc: Pc) -> Place {
+        let Some(fixed) = self.launches.get(self.launch) else { return Place::default() };
+        let loaded = &fixed.loaded;
+        let lane = u32::try_from(lanes_of(lanes).next().unwrap_or(0)).unwrap_or(0);
+        let shape = Shape { entry: 0, grid: loaded.grid, block: loaded.block, warp_size: loaded.warp_size };
+        Place {
+            program: loaded.program,
+            entry: self.env.function(loaded.entry).map_or_else(String::new, |f| f.name.clone()),
+            pc,
+            block: shape.block_index(who.block),
+            thread: loaded.thread(who.warp, lane),
+            warp: who.warp,
+            lane,
+            lanes,
+            calls: Vec::new(),
+        }
     }
 }

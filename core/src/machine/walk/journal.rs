@@ -221,6 +221,11 @@ impl Journal {
         }
     }
 
+    /// How many memories there have been.
+    pub fn memories(&self) -> usize {
+        self.memories.len()
+    }
+
     /// Which memory it is.
     pub const fn memory(&self) -> u32 {
         self.memory.id

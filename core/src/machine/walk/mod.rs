@@ -14,6 +14,7 @@
 mod agent;
 mod begin;
 mod grid;
+mod grown;
 mod inspect;
 mod journal;
 mod meetings;
@@ -28,6 +29,7 @@ mod walker;
 
 pub use crate::machine::alike::{Exchanged, Likeness, Unlike};
 pub use agent::{Agent, Begun, Grain, Reached};
+pub use grown::{Grown, Growth};
 pub use inspect::Look;
 pub use parts::Roles;
 pub(super) use walker::Walker;
@@ -101,6 +103,11 @@ pub trait Walk: Send {
     /// What is exchanged in states, or why nothing is. `None`: that was not asked.
     fn likeness(&self) -> Option<Likeness> {
         None
+    }
+
+    /// Which part of the states that it has been in grows.
+    fn growth(&self) -> Growth {
+        Growth::default()
     }
 
     /// All that [`Walk::key`] is made from.

@@ -12,6 +12,7 @@ use crate::machine::grid::state::Grid;
 use crate::machine::packed::Unpack;
 use crate::memory::{Environment, Part};
 use crate::verdict::Who;
+use smallvec::SmallVec;
 
 impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     pub(super) fn place_of_block(&self, slot: usize) -> At {
@@ -40,7 +41,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let Some(fixed) = self.launches.get(self.launch) else { return };
         let Some(grid) = self.state.grids.first_mut() else { return };
         let (memory, launch) = (&mut self.state.memory, grid.id.0);
-        let mut last = None;
+        let (mut last, mut grown) = (None, SmallVec::<[(u64, u32, u32); 4]>::new());
         for slot in blocks.drain(..) {
             if last.replace(slot) != Some(slot) {
                 let place = 1 + index(slot) * self.stride;
@@ -59,6 +60,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         for (k, (slot, w)) in warps.iter().copied().enumerate() {
             if !warps[k + 1..].contains(&(slot, w)) {
                 let place = 2 + index(slot) * self.stride + index(w);
+                let (known, mut stood) = (self.journal.store.count(), None);
                 self.journal.update(place, |out| {
                     let Some(block) = grid.blocks.get_mut(slot).and_then(Option::as_mut) else { return };
                     let who = Who { launch, block: block.linear, warp: index(w) };
@@ -66,7 +68,11 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                     let steady = fixed.alike.as_ref().and_then(|alike| alike.steady(block.linear, who.warp));
                     fixed.layout.pack_warp(warp, steady, out);
                     memory.save(Part::Warp(who), out);
+                    warp.control.stands(0, &mut |pc, _| stood = stood.or(pc.map(|pc| (block.linear, who.warp, pc))));
                 });
+                if self.journal.store.count() > known {
+                    grown.extend(stood);
+                }
                 let content = self.journal.content(place);
                 if let Some(alike) = fixed.alike.as_ref().filter(|alike| alike.level.within == Within::Threads)
                     && !self.journal.parts.knows_lanes(content)
@@ -84,6 +90,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
         self.journal.note_memory();
         warps.clear();
+        grown.into_iter().for_each(|(block, warp, pc)| self.grew(block, warp, pc));
         self.touched = Touched { warps, blocks, head: false };
     }
 

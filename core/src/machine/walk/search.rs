@@ -6,7 +6,7 @@ use super::pack::whose;
 use super::store::{Content, NOWHERE};
 use super::stores::Moved;
 use super::walker::{Walker, index};
-use super::{Agent, Free, Grain, Likeness, Mark, Reached, Roles, State, Walk};
+use super::{Agent, Free, Grain, Growth, Likeness, Mark, Reached, Roles, State, Walk};
 
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
@@ -93,6 +93,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         let alike = self.launches.iter().find_map(|f| Some(f.alike.as_ref()?.likeness(&f.loaded)));
         let nobody = || self.launches.iter().find_map(|f| f.unlike.map(Likeness::Nobody));
         alike.or_else(nobody)
+    }
+
+    fn growth(&self) -> Growth {
+        self.growth_of()
     }
 
     fn whole(&self) -> Vec<u8> {

@@ -48,6 +48,11 @@ impl Store {
         Content(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
+    /// How many contents there are.
+    pub fn count(&self) -> usize {
+        self.contents.len()
+    }
+
     /// Its bytes.
     pub fn bytes(&self, content: Content) -> &[u8] {
         self.contents.get_index(content.0 as usize).map_or(&[], |bytes| bytes)

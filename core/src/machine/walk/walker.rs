@@ -2,6 +2,7 @@
 
 use super::Grain;
 use super::agent::Begun;
+use super::grown::Ways;
 use super::journal::Journal;
 use super::meetings::Meetings;
 use super::memo::Memo;
@@ -83,6 +84,8 @@ pub(in crate::machine) struct Walker<C, M: Environment> {
     pub(super) stepping: Option<usize>,
     /// Whether the last step left the warps of other blocks alone.
     pub(super) alone: bool,
+    /// What each warp has been.
+    pub(super) ways: Ways,
     /// Steps that are known.
     pub(super) memo: Memo,
     /// Room for lists.
@@ -233,6 +236,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             local: false,
             stepping: None,
             alone: false,
+            ways: Ways::default(),
             memo: Memo::default(),
             stale: Vec::new(),
             shared: Vec::new(),
