@@ -22,6 +22,7 @@ const KERNEL: &str = "\
 const FLAGS: &[(&str, &[&str])] = &[
     ("all", &[]),
     ("audit", &[]),
+    ("no-symmetry", &[]),
     ("benign", &["same-value", "--check", "races"]),
     ("block", &["1"]),
     ("blocks", &[]),

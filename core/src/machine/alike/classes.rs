@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// Instructions times slots times warps of an analysis at most.
 const LIMIT: u64 = 1 << 22;
 
+/// Of warps, and of blocks, so many at either end are looked at first.
+const FEW: u64 = 4;
+
 /// Threads of a grid at most.
 const THREADS: u64 = 1 << 15;
 
@@ -53,7 +56,8 @@ impl Alike {
             return Err(Unlike::Size);
         }
         let ways = levels(env, loaded, blocks && counted > 1);
-        let all = ways.into_iter().filter_map(|level| Self::at(env, loaded, level));
+        let tried = ways.into_iter().filter(|level| promises(env, loaded, *level));
+        let all = tried.filter_map(|level| Self::at(env, loaded, level));
         let best = all.max_by(|a, b| a.gain().total_cmp(&b.gain()));
         best.filter(|best| best.gain() > 0.0).ok_or(Unlike::Indices)
     }
@@ -63,18 +67,15 @@ impl Alike {
         let count = loaded.grid.iter().map(|n| u64::from(*n)).product::<u64>();
         let calls = env.code.iter().any(|i| matches!(i.op, Op::Call | Op::CallIndirect));
         let live = Live::of(env, loaded.entry, false);
-        let [x, y, _] = loaded.grid.map(u64::from);
-        let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
         let (mut deeds, mut steady) = (Vec::new(), Vec::new());
         for block in 0..count {
-            let block = [narrow(block % x), narrow(block / x % y), narrow(block / (x * y))];
             for warp in 0..loaded.warps() {
                 if calls {
                     // No index is read anywhere: all threads do the same, whatever that is.
                     deeds.push([Some(0); LANES]);
                     continue;
                 }
-                let follows = Follows::of(env, loaded, level, Where { block, warp, sm: 0 })?;
+                let follows = Follows::of(env, loaded, level, place(loaded, block, warp))?;
                 deeds.push(follows.deeds(&live));
                 steady.push(follows.steady(&live));
             }
@@ -91,8 +92,7 @@ impl Alike {
             let mut whole = Some(0);
             for (w, deeds) in of_block.iter().enumerate() {
                 let populated = loaded.populated(u32::try_from(w).unwrap_or(0));
-                let mut lanes = lanes_of(populated).map(|l| deeds[l]);
-                let warp = lanes.try_fold(u128::from(populated), |sum, d| Some(mix_all(sum, d?)));
+                let warp = all_of(populated.into(), lanes_of(populated).map(|l| deeds[l]));
                 whole = whole.zip(warp).map(|(sum, warp)| mix_all(sum, warp));
                 match level.within {
                     Within::Nobody => {}
@@ -125,7 +125,9 @@ impl Alike {
             told.blocks = counts(&self.blocks);
         }
         let per = self.inner.len() / self.blocks.len().max(1);
-        let first = self.inner.get(..per).unwrap_or_default();
+        // Of blocks that differ the one in which the most are alike.
+        let exchanged = |kinds: &&[u32]| counts(kinds).iter().sum::<u32>();
+        let first = self.inner.chunks(per.max(1)).rev().max_by_key(exchanged).unwrap_or_default();
         match self.level.within {
             Within::Nobody => {}
             Within::Warps => told.warps = counts(first),
@@ -163,6 +165,52 @@ impl Alike {
         let first = usize::try_from(linear).ok()?.checked_mul(self.warps)?;
         self.steady.get(first.checked_add(warp as usize)?)
     }
+}
+
+fn place(loaded: &Loaded, block: u64, warp: u32) -> Where {
+    let [x, y, _] = loaded.grid.map(u64::from);
+    let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
+    Where { block: [narrow(block % x), narrow(block / x % y), narrow(block / (x * y))], warp, sm: 0 }
+}
+
+/// Whether two of a few are alike: where none are, hardly any are among all, and to look at all takes time.
+fn promises(env: &ProgEnv, loaded: &Loaded, level: Level) -> bool {
+    if env.code.iter().any(|i| matches!(i.op, Op::Call | Op::CallIndirect)) {
+        return true;
+    }
+    let live = Live::of(env, loaded.entry, false);
+    let deeds = |block, warp| Some(Follows::of(env, loaded, level, place(loaded, block, warp))?.deeds(&live));
+    let few = |count: u64| (0..count).filter(move |k| *k < FEW || *k + FEW >= count);
+    let several = |mut deeds: Vec<u128>| {
+        let count = deeds.len();
+        deeds.sort_unstable();
+        deeds.dedup();
+        deeds.len() < count
+    };
+    let within = || {
+        let warps = few(loaded.warps().into()).filter_map(|w| {
+            let warp = u32::try_from(w).ok()?;
+            Some((lanes_of(loaded.populated(warp)), deeds(0, warp)?))
+        });
+        match level.within {
+            Within::Nobody => false,
+            Within::Warps => several(warps.filter_map(|(lanes, deeds)| all_of(0, lanes.map(|l| deeds[l]))).collect()),
+            Within::Threads => several(warps.flat_map(|(lanes, deeds)| lanes.filter_map(move |l| deeds[l])).collect()),
+        }
+    };
+    let count = loaded.grid.iter().map(|n| u64::from(*n)).product();
+    let first = || {
+        few(count).filter_map(|block| {
+            let deeds = deeds(block, 0)?;
+            all_of(0, lanes_of(loaded.populated(0)).map(|l| deeds[l]))
+        })
+    };
+    within() || level.blocks && several(first().collect())
+}
+
+/// What some threads do, one after the other; `None`: of one of them it is not known.
+fn all_of(first: u128, mut deeds: impl Iterator<Item = Deeds>) -> Deeds {
+    deeds.try_fold(first, |sum, d| Some(mix_all(sum, d?)))
 }
 
 /// The levels that may be tried, the widest first.
