@@ -278,7 +278,7 @@ fn a_search_goes_on_where_it_stopped_and_comes_to_the_same() {
 fn a_search_whose_states_need_too_much_memory_goes_on_with_more() {
     let (folder, lock) = (folder("memory"), file("tests/ui/stuck/lock_in_one_warp.ptx"));
     let _ = std::fs::remove_file(folder.join("c"));
-    let arguments = [&lock[..], "--block", "12", "--warp-size", "2", "--control", "its"];
+    let arguments = [&lock[..], "--block", "12", "--warp-size", "2", "--control", "its", "--no-symmetry"];
     let whole = proof(&folder, &arguments);
     let within = |size| [&arguments[..], &["--checkpoint", "c", "--search-memory", size]].concat();
     let mut before = 0;
