@@ -3,8 +3,11 @@
 use super::progress::Progress;
 use super::record::Recorded;
 use super::smaller::Smaller;
-use super::space::{Cycle, Fairness, Graph, Move, Progress as Counts};
+use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts};
 use super::symmetry::Symmetry;
+use super::watched::watches;
+use crate::base::mutant::{Mutant, on};
+use crate::machine::Context;
 use crate::machine::walk::{Grain, Growth};
 use crate::verdict::{Class, LimitKind, Standing, Stop};
 
@@ -17,6 +20,24 @@ pub struct Prove {
     pub fairness: Fairness,
     /// Whether steps that nobody else notices are steps of their own.
     pub grain: Grain,
+}
+
+impl Prove {
+    /// How a search goes that is asked for: agents that are alike are told apart where its states say who they are, blocks where
+    /// the scheduler looks at their numbers; and why, where none are exchanged.
+    #[must_use]
+    pub fn settled(self, options: &Options<'_>, context: &Context) -> (Self, Symmetry) {
+        let Grain::Alike { blocks } = self.grain else { return (self, Symmetry::Off) };
+        let apart = Self { grain: Grain::Visible, ..self };
+        if options.races.is_some() && watches(context.config()) {
+            return (apart, Symmetry::Races);
+        }
+        if options.preemptions.is_some() {
+            return (apart, Symmetry::Preemptions);
+        }
+        let anybody = matches!(self.progress, Progress::Fair | Progress::Unfair) || on(Mutant::AlikeProgress);
+        (Self { grain: Grain::Alike { blocks: blocks && anybody }, ..self }, Symmetry::Off)
+    }
 }
 
 /// What all schedules come to.

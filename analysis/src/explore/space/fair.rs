@@ -13,14 +13,13 @@
 use super::graph::{Edge, Graph, NONE};
 use super::left::Unit;
 use super::roles::Parted;
-use crate::base::{LaneMask, words};
+use super::units::Units;
+use crate::base::words;
 use crate::explore::strong::{Steps, parts};
-use crate::memory::OperationName;
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
 use schemars::JsonSchema;
 use serde::Serialize;
-use smallvec::SmallVec;
 
 words! {
     /// What a scheduler promises.
@@ -43,81 +42,6 @@ pub struct Cycle {
     pub states: Vec<u32>,
     /// Whether a silent rule, which nobody promises, leads out of them.
     pub silent: bool,
-}
-
-/// Lanes by warp and operations, as sets.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Units {
-    /// By block and warp, in their order: few, and made for each state, so that they are kept in place.
-    lanes: SmallVec<[((u64, u32), LaneMask); 4]>,
-    operations: Vec<OperationName>,
-}
-
-impl Units {
-    pub fn insert(&mut self, unit: Unit) {
-        match unit {
-            Unit::Lanes(block, warp, lanes) => match self.place((block, warp)) {
-                Ok(k) => self.lanes[k].1 |= lanes,
-                Err(k) => self.lanes.insert(k, ((block, warp), lanes)),
-            },
-            Unit::Operation(n) if !self.operations.contains(&n) => self.operations.push(n),
-            Unit::Operation(_) | Unit::Silent => {}
-        }
-    }
-
-    /// Where a warp is, or would be.
-    fn place(&self, warp: (u64, u32)) -> Result<usize, usize> {
-        self.lanes.binary_search_by_key(&warp, |(warp, _)| *warp)
-    }
-
-    fn of(&self, warp: (u64, u32)) -> LaneMask {
-        self.place(warp).map_or(0, |k| self.lanes[k].1)
-    }
-
-    /// The lanes of a place among roles, whichever block it is in.
-    pub fn at(&self, place: u32) -> LaneMask {
-        self.lanes.iter().find(|((_, warp), _)| *warp == place).map_or(0, |(_, lanes)| *lanes)
-    }
-
-    fn retain(&mut self, with: &Self) {
-        self.lanes.retain(|(warp, lanes)| {
-            *lanes &= with.of(*warp);
-            *lanes != 0
-        });
-        self.operations.retain(|n| with.operations.contains(n));
-    }
-
-    fn without(&self, other: &Self) -> Self {
-        let mut rest = self.clone();
-        rest.lanes.retain(|(warp, lanes)| {
-            *lanes &= !other.of(*warp);
-            *lanes != 0
-        });
-        rest.operations.retain(|n| !other.operations.contains(n));
-        rest
-    }
-
-    fn is_empty(&self) -> bool {
-        self.lanes.is_empty() && self.operations.is_empty()
-    }
-
-    fn contains(&self, unit: Unit) -> bool {
-        match unit {
-            Unit::Lanes(block, warp, lanes) => self.of((block, warp)) & lanes != 0,
-            Unit::Operation(name) => self.operations.contains(&name),
-            Unit::Silent => false,
-        }
-    }
-
-    /// The units of the blocks of a set.
-    pub fn keep(&mut self, promised: impl Fn(u64, u32) -> bool) {
-        self.lanes.retain(|((block, warp), _)| promised(*block, *warp));
-    }
-
-    /// The first warp.
-    pub fn lowest(&self) -> Option<(u64, u32)> {
-        self.lanes.first().map(|(warp, _)| *warp)
-    }
 }
 
 /// The parts of a graph in which a fair run never ends. `promised` reduces those who can step in a state to those whom the
@@ -321,6 +245,7 @@ fn components(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::OperationName;
 
     fn cycles(graph: &Graph, fairness: Fairness, promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
         cycles_until(graph, fairness, promised, &|| None).0

@@ -3,8 +3,8 @@
 //! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 50 a state: what a search needs to
 //! tell cycles, to find the way to a state again, and to draw the graph.
 
+use super::followed::Followed;
 use super::left::{Left, Unit};
-use super::roles::Followed;
 use super::table::Table;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -4,12 +4,14 @@
 //! again. `tests/shared/reference.rs` is a second, plain one that shares nothing with it but the walk.
 
 mod fair;
+mod followed;
 mod frozen;
 mod graph;
 mod left;
 mod roles;
 mod search;
 mod table;
+mod units;
 
 pub use fair::{Cycle, Fairness, Promised, cycles_until};
 pub use frozen::{Keep, Rest, freeze, thaw};

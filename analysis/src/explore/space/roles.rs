@@ -7,102 +7,10 @@
 //! Symmetry when Model-Checking under Fairness Assumptions", 1997). Agents that nothing tells apart in a state are in one role
 //! there.
 
-use super::fair::Units;
 use super::graph::Graph;
 use super::left::Unit;
+use super::units::Units;
 use crate::base::LaneMask;
-use crate::base::mutant::{Mutant, on};
-use crate::machine::walk::Roles;
-use indexmap::IndexSet;
-use serde::{Deserialize, Serialize};
-
-/// Rows of places, each kept once.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Rows {
-    all: IndexSet<Box<[u16]>>,
-    bytes: usize,
-}
-
-impl Rows {
-    fn number(&mut self, row: Box<[u16]>) -> u32 {
-        let length = row.len();
-        let (number, new) = self.all.insert_full(row);
-        self.bytes += if new { length * size_of::<u16>() + 40 } else { 0 };
-        u32::try_from(number).unwrap_or(u32::MAX)
-    }
-
-    fn get(&self, number: u32) -> &[u16] {
-        self.all.get_index(number as usize).map_or(&[], |row| row)
-    }
-}
-
-/// Who is who; empty where everybody is told apart.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Followed {
-    /// Where each place leads, by step.
-    ways: Rows,
-    by_step: Vec<u32>,
-    /// The first place of those that nothing tells apart, by state.
-    firsts: Rows,
-    by_state: Vec<u32>,
-}
-
-impl Followed {
-    /// Whether everybody is told apart.
-    pub const fn is_empty(&self) -> bool {
-        self.by_state.is_empty()
-    }
-
-    /// Takes note of a step between states with these roles; `after` is none where it was not taken.
-    pub fn step(&mut self, edge: u32, before: &Roles, after: Option<&Roles>) {
-        let mut way: Box<[u16]> = (0..u16::try_from(before.place.len()).unwrap_or(u16::MAX)).collect();
-        if let Some(after) = after.filter(|_| !on(Mutant::AlikeUnfollowed)) {
-            for (from, to) in before.place.iter().zip(&after.place) {
-                if let Some(place) = way.get_mut(usize::from(*from)) {
-                    *place = *to;
-                }
-            }
-        }
-        put(&mut self.by_step, edge, self.ways.number(way));
-    }
-
-    /// Takes note of a state.
-    pub fn state(&mut self, state: u32, roles: &Roles) {
-        put(&mut self.by_state, state, self.firsts.number(roles.first.clone()));
-    }
-
-    /// Where the places of a step's state lead.
-    fn way(&self, edge: u32) -> &[u16] {
-        self.by_step.get(edge as usize).map_or(&[], |row| self.ways.get(*row))
-    }
-
-    /// The places of a state, by the first that nothing tells from them.
-    fn firsts(&self, state: u32) -> &[u16] {
-        self.by_state.get(state as usize).map_or(&[], |row| self.firsts.get(*row))
-    }
-
-    /// Bytes that it takes, about.
-    pub const fn bytes(&self) -> usize {
-        (self.by_step.capacity() + self.by_state.capacity()) * size_of::<u32>() + self.ways.bytes + self.firsts.bytes
-    }
-
-    /// Whether it is of a graph with so many states and steps.
-    pub fn is_sound(&self, states: usize, steps: usize) -> bool {
-        let width = self.firsts.all.iter().chain(&self.ways.all).map(|row| row.len()).max().unwrap_or(0);
-        let rows = |rows: &Rows, by: &[u32], most: usize| {
-            let within = |row: &Box<[u16]>| row.iter().all(|place| usize::from(*place) < width.max(1));
-            rows.all.iter().all(within) && by.len() <= most && by.iter().all(|row| (*row as usize) < rows.all.len())
-        };
-        rows(&self.ways, &self.by_step, steps) && rows(&self.firsts, &self.by_state, states)
-    }
-}
-
-fn put(list: &mut Vec<u32>, at: u32, number: u32) {
-    if list.len() <= at as usize {
-        list.resize(at as usize + 1, 0);
-    }
-    list[at as usize] = number;
-}
 
 /// The roles of a part of a graph.
 pub(super) struct Parted<'a> {

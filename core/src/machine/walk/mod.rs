@@ -19,6 +19,7 @@ mod inspect;
 mod journal;
 mod meetings;
 mod memo;
+mod numbers;
 mod pack;
 mod parts;
 mod restore;
@@ -31,7 +32,7 @@ pub use crate::machine::alike::{Exchanged, Likeness, Unlike};
 pub use agent::{Agent, Begun, Grain, Reached};
 pub use grown::{Grown, Growth};
 pub use inspect::Look;
-pub use parts::Roles;
+pub use numbers::Roles;
 pub(super) use walker::Walker;
 
 use crate::choice::Oracle;
