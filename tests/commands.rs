@@ -10,6 +10,7 @@ mod golden;
 mod help;
 mod host;
 mod internal;
+mod left_out;
 mod library;
 mod limits;
 mod litmus_command;

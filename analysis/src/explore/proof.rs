@@ -2,7 +2,6 @@
 
 use super::progress::Progress;
 use super::record::Recorded;
-use super::smaller::Smaller;
 use super::space::{Cycle, Fairness, Graph, Move, Options, Progress as Counts};
 use super::symmetry::Symmetry;
 use super::watched::watches;
@@ -75,6 +74,19 @@ pub struct Unshown {
     pub defects: Vec<Stop>,
     /// Kinds of runs that never end.
     pub endless: u64,
+}
+
+/// A smaller question that was answered: the same program with fewer threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Smaller {
+    /// Blocks of each launch at most.
+    pub blocks: u32,
+    /// Threads of each block at most.
+    pub threads: u32,
+    /// Whether every run ends without a defect. What so few threads leave in memory is compared with nothing.
+    pub holds: bool,
+    /// States that were gone through.
+    pub states: u64,
 }
 
 impl Proof {

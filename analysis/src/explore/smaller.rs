@@ -1,24 +1,11 @@
 //! What is tried where a limit ended a search: a smaller question, which may have an answer.
 
 use super::Target;
-use super::proof::{Proof, Prove, Proved};
+use super::proof::{Proof, Prove, Proved, Smaller};
 use super::space::Options;
 use crate::check::Observers;
 use crate::machine::Launch;
 use crate::verdict::LimitKind;
-
-/// A smaller question that was answered: the same program with fewer threads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Smaller {
-    /// Blocks of each launch at most.
-    pub blocks: u32,
-    /// Threads of each block at most.
-    pub threads: u32,
-    /// Whether every run ends without a defect. What so few threads leave in memory is compared with nothing.
-    pub holds: bool,
-    /// States that were gone through.
-    pub states: u64,
-}
 
 /// A launch with fewer blocks and threads.
 fn fewer(launch: &Launch, most: u32) -> Launch {

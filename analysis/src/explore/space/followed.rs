@@ -79,8 +79,10 @@ impl Followed {
     pub fn is_sound(&self, states: usize, steps: usize) -> bool {
         let width = self.firsts.all.iter().chain(&self.ways.all).map(|row| row.len()).max().unwrap_or(0);
         let rows = |rows: &Rows, by: &[u32], most: usize| {
-            let within = |row: &Box<[u16]>| row.iter().all(|place| usize::from(*place) < width.max(1));
-            rows.all.iter().all(within) && by.len() <= most && by.iter().all(|row| (*row as usize) < rows.all.len())
+            let within = |row: &[u16]| row.iter().all(|place| usize::from(*place) < width.max(1));
+            rows.all.iter().all(|row| within(row))
+                && by.len() <= most
+                && by.iter().all(|row| (*row as usize) < rows.all.len())
         };
         rows(&self.ways, &self.by_step, steps) && rows(&self.firsts, &self.by_state, states)
     }

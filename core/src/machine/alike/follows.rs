@@ -46,7 +46,18 @@ struct Before {
 #[derive(Clone, Debug, Default)]
 pub struct Steady {
     start: u32,
-    at: Vec<Vec<(Class, Slot, LaneMask, Box<[u64; LANES]>)>>,
+    at: Vec<Vec<Follow>>,
+}
+
+/// A register that follows from the index.
+#[derive(Clone, Debug)]
+pub struct Follow {
+    pub class: Class,
+    pub slot: Slot,
+    /// In which lanes it does.
+    pub lanes: LaneMask,
+    /// Its values there.
+    pub values: Box<[u64; LANES]>,
 }
 
 /// The analysis of a warp.
@@ -289,7 +300,7 @@ impl<'a> Follows<'a> {
                 let lanes = here.known[number].index & here.reached;
                 if lanes != 0 && !given(class, slot) {
                     let values = std::array::from_fn(|l| value(&here.frame, class, slot, l).unwrap_or(0));
-                    steady.at[at as usize].push((class, slot, lanes, Box::new(values)));
+                    steady.at[at as usize].push(Follow { class, slot, lanes, values: Box::new(values) });
                 }
             });
         }
@@ -298,8 +309,8 @@ impl<'a> Follows<'a> {
 }
 
 impl Steady {
-    /// The registers that follow from the index before an instruction: which, in which lanes, and their values there.
-    pub fn before(&self, pc: u32) -> &[(Class, Slot, LaneMask, Box<[u64; LANES]>)] {
+    /// The registers that follow from the index before an instruction.
+    pub fn before(&self, pc: u32) -> &[Follow] {
         let at = pc.checked_sub(self.start).and_then(|k| self.at.get(k as usize));
         at.map_or(&[], |all| &all[..])
     }

@@ -11,6 +11,6 @@ mod follows;
 mod level;
 
 pub(super) use classes::Alike;
-pub(super) use follows::{Steady, put_value};
+pub(super) use follows::{Follow, Steady, put_value};
 pub use level::{Exchanged, Likeness, Unlike};
 pub(super) use level::{Level, Within};

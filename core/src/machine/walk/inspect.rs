@@ -1,11 +1,13 @@
 //! What an explanation asks of a state besides who can step in it.
 
-use super::walker::Walker;
+use super::grown::{Grown, Growth};
+use super::walker::{Walker, index};
 use crate::base::{LaneMask, Pc, lanes_of, number};
 use crate::machine::control::Explored;
 use crate::machine::grid::state::Grid;
 use crate::memory::Environment;
 use crate::verdict::{Holds, Inside, Place, Shape, Standing, Unissued, Who};
+use rustc_hash::FxHashMap;
 
 /// A look at a state.
 pub trait Look {
@@ -102,5 +104,23 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             lanes,
             calls: Vec::new(),
         }
+    }
+
+    /// A warp is as it has not been before.
+    pub(super) fn grew(&mut self, block: u64, warp: u32, pc: u32) {
+        *self.ways.entry((block, warp)).or_default().entry(pc).or_default() += 1;
+    }
+
+    /// What grows.
+    pub(super) fn growth_of(&self) -> Growth {
+        let sum = |ways: &FxHashMap<u32, u64>| ways.values().sum::<u64>();
+        // Of several the first, whatever order they are kept in.
+        let most = self.ways.iter().max_by_key(|(who, ways)| (sum(ways), std::cmp::Reverse(**who)));
+        let most = most.and_then(|((block, warp), ways)| {
+            let (pc, here) = ways.iter().max_by_key(|(pc, n)| (**n, std::cmp::Reverse(**pc)))?;
+            let who = Who { launch: index(self.launch), block: *block, warp: *warp };
+            Some(Grown { ways: sum(ways), here: *here, place: self.gone(who, 1, Pc(*pc)) })
+        });
+        Growth { memories: self.journal.memories() as u64, warps: self.ways.len() as u64, most }
     }
 }

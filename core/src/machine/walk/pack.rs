@@ -8,7 +8,7 @@
 use super::parts::mix;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of};
-use crate::machine::alike::{Steady, put_value};
+use crate::machine::alike::{Follow, Steady, put_value};
 use crate::machine::block::barrier::{Arrival, Barriers, Open};
 use crate::machine::block::state::Block;
 use crate::machine::control::{Explored, Wait};
@@ -104,9 +104,10 @@ impl Layout {
         }
         if let Some(steady) = steady.filter(|_| depth == 0) {
             control.stands(depth, &mut |place, lanes| {
-                for (class, slot, follow, _) in place.map_or(&[][..], |pc| steady.before(pc)) {
-                    let kept = of.sizes.number(*class, *slot).and_then(|number| kept.get_mut(number));
-                    kept.into_iter().for_each(|kept| *kept &= !(follow & lanes));
+                for follow in place.map_or(&[][..], |pc| steady.before(pc)) {
+                    let number = of.sizes.number(follow.class, follow.slot);
+                    let kept = number.and_then(|number| kept.get_mut(number));
+                    kept.into_iter().for_each(|kept| *kept &= !(follow.lanes & lanes));
                 }
             });
         }
@@ -320,7 +321,7 @@ fn forget<C: Explored>(warp: &mut Warp<C>) {
 fn put_steady<C: Explored>(warp: &mut Warp<C>, steady: Option<&Steady>) {
     let (Some(steady), Some(frame)) = (steady, warp.frames.first_mut()) else { return };
     warp.control.stands(0, &mut |place, lanes| {
-        for (class, slot, follow, values) in place.map_or(&[][..], |pc| steady.before(pc)) {
+        for Follow { class, slot, lanes: follow, values } in place.map_or(&[][..], |pc| steady.before(pc)) {
             lanes_of(follow & lanes).for_each(|l| put_value(frame, *class, *slot, l, values[l]));
         }
     });
