@@ -12,5 +12,5 @@ mod level;
 
 pub(super) use classes::Alike;
 pub(super) use follows::{Follow, Steady, put_value};
+pub(super) use level::Within;
 pub use level::{Exchanged, Likeness, Unlike};
-pub(super) use level::{Level, Within};

@@ -7,11 +7,12 @@
 
 use super::Mark;
 use super::memo::{Effect, Key};
-use super::parts::Parts;
+use super::parts::{Known, Parts};
 use super::store::{At, Content, MEMORY, Store};
 use crate::machine::packed::{Unpack, put};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use std::cell::RefCell;
 use std::ops::Range;
 
 /// What the first section says.
@@ -73,6 +74,8 @@ pub(super) struct Journal {
     pub store: Store,
     /// Agents that are alike.
     pub parts: Parts,
+    /// Their numbers in the current state.
+    pub known: RefCell<Known>,
     /// Sections of a block: its own and one for each warp.
     pub stride: u32,
     sections: Vec<Section>,
@@ -95,6 +98,7 @@ impl Journal {
         Self {
             store: Store::new(),
             parts: Parts::default(),
+            known: RefCell::default(),
             stride,
             sections: Vec::new(),
             shared: Vec::new(),
@@ -170,6 +174,14 @@ impl Journal {
             section.held = Some(content);
         }
         self.undo.push((at, before));
+        self.moved(at);
+    }
+
+    /// What is known of a slot is not so any more.
+    fn moved(&mut self, at: At) {
+        if at > 0 && at < MEMORY && !self.parts.is_idle() {
+            self.known.get_mut().forget(((at - 1) / self.stride) as usize);
+        }
     }
 
     fn list(&mut self, at: At) {
@@ -247,6 +259,7 @@ impl Journal {
         {
             self.section_mut(at).now = content;
             self.list(at);
+            self.moved(at);
         }
     }
 

@@ -21,6 +21,9 @@ use smallvec::SmallVec;
 /// Instructions of an entry at most, of which there are two sets for each.
 const LARGEST: usize = 1 << 12;
 
+/// Instructions at which lanes stand.
+type Others = SmallVec<[usize; 8]>;
+
 /// What is ahead of each instruction of an entry. Instructions are counted from its first.
 #[derive(Clone, Debug)]
 pub(super) struct Meetings {
@@ -66,7 +69,8 @@ impl Meetings {
         let Some((own, others)) = self.place(group.pc).zip(self.others(group, &warp.control)) else { return 0 };
         let alone = |pc| self.place(pc).is_some_and(|k| self.comes_alone(k, &others));
         let last = group.pc + hidden.saturating_sub(1);
-        if self.stops.get(own).is_some_and(|stops| stops.is_disjoint(&others)) {
+        let stops = self.stops.get(own);
+        if stops.is_some_and(|stops| others.iter().all(|o| stops.is_disjoint(&self.comes[*o]))) {
             hidden
         } else if hidden > 1 {
             if alone(last) { hidden - 1 } else { 0 }
@@ -75,15 +79,16 @@ impl Meetings {
         }
     }
 
-    /// The instructions to which other live lanes of a warp than a group may come. `None`: some of them stand elsewhere.
-    fn others(&self, group: Flow, control: &impl Explored) -> Option<FixedBitSet> {
-        let mut all = Some(FixedBitSet::with_capacity(self.comes.len()));
+    /// The instructions at which other live lanes of a warp than a group stand. `None`: some of them stand elsewhere.
+    fn others(&self, group: Flow, control: &impl Explored) -> Option<Others> {
+        let mut all = Some(Others::new());
         // Without calls every lane is in its first frame.
         control.stands(0, &mut |pc, lanes| {
             if lanes & !group.mask != 0 {
-                let comes = pc.and_then(|pc| self.comes.get(self.place(pc)?));
-                all = all.take().zip(comes).map(|(mut all, comes)| {
-                    all.union_with(comes);
+                all = all.take().zip(pc.and_then(|pc| self.place(pc))).map(|(mut all, place)| {
+                    if !all.contains(&place) {
+                        all.push(place);
+                    }
                     all
                 });
             }
@@ -92,9 +97,10 @@ impl Meetings {
     }
 
     /// Whether lanes that come to an instruction meet nobody of `others` there, and no barrier of theirs asks about it.
-    fn comes_alone(&self, k: usize, others: &FixedBitSet) -> bool {
+    fn comes_alone(&self, k: usize, others: &Others) -> bool {
         let stays = |barrier: usize| self.comes.get(k).is_some_and(|comes| comes.contains(barrier));
-        !others.contains(k) && self.aligned.intersection(others).all(stays)
+        let comes = |o: &usize| &self.comes[*o];
+        others.iter().map(comes).all(|comes| !comes.contains(k) && self.aligned.intersection(comes).all(stays))
     }
 
     fn place(&self, pc: u32) -> Option<usize> {

@@ -7,11 +7,11 @@
 use super::Agent;
 use super::journal::Journal;
 use super::pack::whose;
-use super::parts::mix;
+use super::parts::{Known, mix};
 use super::store::{At, Content};
 use crate::base::LANES;
-use crate::machine::alike::{Alike, Level, Within};
-use rustc_hash::FxHashMap;
+use crate::machine::alike::{Alike, Within};
+use std::cmp::Ordering;
 
 /// Those who may be exchanged in a state, in an order that does not tell who is who: agents that are the same have their places
 /// beside each other.
@@ -29,105 +29,128 @@ pub struct Roles {
     pub warps: u32,
 }
 
-/// A resident block, or none, in its slot.
-struct Slot {
-    /// The place of its own section.
-    first: At,
-    block: u64,
-    /// A number for it.
-    of: u128,
-}
-
 impl Journal {
-    fn slots(&self) -> impl Iterator<Item = Option<Slot>> {
-        let starts = (1..self.places()).step_by(self.stride as usize);
-        starts.map(|first| {
-            let content = self.content(first);
-            if content == Content::default() {
-                return None;
-            }
-            let of = *self.parts.blocks.get(&content)?;
-            Some(Slot { first, block: whose(self.bytes(first)).0, of })
-        })
-    }
-
     /// Who is like whom in the current launch.
     pub fn alike(&self) -> Option<&Alike> {
         if self.parts.is_idle() { None } else { self.parts.of(self.head().launch) }
     }
 
-    /// The numbers of those within a block, warp by warp or lane by lane, one after the other.
-    fn within(&self, alike: &Alike, slot: &Slot, see: &mut dyn FnMut(u128)) {
-        for w in 0..self.stride - 1 {
-            let content = self.content(slot.first + 1 + w);
-            let kinds = alike.within(slot.block, w as usize);
-            let kind = |k: usize| u128::from(kinds.get(k).copied().unwrap_or(u32::MAX - w)) << 64;
-            if alike.level.within == Within::Threads {
-                let lanes = self.parts.lanes.get(&content);
-                for l in 0..LANES {
-                    let of = lanes.and_then(|lanes| lanes.get(l)).copied().unwrap_or(0);
-                    see(mix(of, kind(l)));
-                }
-            } else {
-                let kind = if alike.level.within == Within::Warps { kind(0) } else { u128::from(w) << 96 };
-                see(mix(self.store.hash(content), kind));
-            }
+    /// Warps or lanes of a slot.
+    fn per(&self, alike: &Alike) -> usize {
+        (self.stride as usize - 1) * if alike.level.within == Within::Threads { LANES } else { 1 }
+    }
+
+    /// Brings the numbers up to date.
+    fn refresh(&self, alike: &Alike, known: &mut Known) {
+        let (launch, slots) = (self.head().launch, (self.places() as usize - 1).div_ceil(self.stride as usize));
+        if known.launch != Some(launch) {
+            *known = Known { launch: Some(launch), ..Known::default() };
+        }
+        let per = self.per(alike);
+        known.valid.resize(slots, false);
+        known.blocks.resize(slots, None);
+        known.within.resize(slots * per, 0);
+        for slot in (0..slots).filter(|slot| !std::mem::replace(&mut known.valid[*slot], true)) {
+            let first = 1 + slot as At * self.stride;
+            let within = &mut known.within[slot * per..(slot + 1) * per];
+            within.fill(0);
+            let content = self.content(first);
+            let own = self.parts.blocks.get(&content).filter(|_| content != Content::default());
+            known.blocks[slot] = own.map(|own| {
+                let block = whose(self.bytes(first)).0;
+                self.number_within(alike, (first, block), within);
+                let sum = within.iter().fold(mix(*own, 1), |sum, number| sum.wrapping_add(*number));
+                let kind = if alike.level.blocks { u64::from(alike.block(block)) } else { 1 << 40 | slot as u64 };
+                mix(sum, u128::from(kind) << 32)
+            });
         }
     }
 
-    /// The number of a block, in which who is like whom is not told apart.
-    fn block_number(&self, alike: &Alike, slot: &Slot, k: u64) -> u128 {
-        let mut sum = mix(slot.of, 1);
-        self.within(alike, slot, &mut |number| sum = sum.wrapping_add(number));
-        let kind = if alike.level.blocks { u64::from(alike.block(slot.block)) } else { 1 << 40 | k };
-        mix(sum, u128::from(kind) << 32)
+    /// The numbers of those within a block whose section stands at `first`, warp by warp or lane by lane.
+    fn number_within(&self, alike: &Alike, (first, block): (At, u64), numbers: &mut [u128]) {
+        for w in 0..self.stride - 1 {
+            let content = self.content(first + 1 + w);
+            let kinds = alike.within(block, w as usize);
+            let kind = |k: usize| u128::from(kinds.get(k).copied().unwrap_or(u32::MAX - w)) << 64;
+            if alike.level.within == Within::Threads {
+                let lanes = self.parts.lanes.get(&content);
+                let here = &mut numbers[w as usize * LANES..][..LANES];
+                for (l, number) in here.iter_mut().enumerate() {
+                    let of = lanes.and_then(|lanes| lanes.get(l)).copied().unwrap_or(0);
+                    *number = mix(of, kind(l));
+                }
+            } else {
+                let kind = if alike.level.within == Within::Warps { kind(0) } else { u128::from(w) << 96 };
+                numbers[w as usize] = mix(self.store.hash(content), kind);
+            }
+        }
     }
 
     /// The part of the state's number that its blocks make.
     pub fn number_of_blocks(&self) -> u128 {
         let Some(alike) = self.alike() else { return self.number_of_sections() };
-        let numbers =
-            (0..).zip(self.slots()).map(|(k, slot)| slot.map_or(0, |slot| self.block_number(alike, &slot, k)));
-        numbers.fold(0, u128::wrapping_add)
+        let known = &mut *self.known.borrow_mut();
+        self.refresh(alike, known);
+        known.blocks.iter().flatten().fold(0, |sum, number| sum.wrapping_add(*number))
     }
 
     /// What that part is made from, where who is like whom is not told apart: the numbers of those within each block, in order.
     pub fn whole_of_blocks(&self) -> Vec<u8> {
         let Some(alike) = self.alike() else { return Vec::new() };
+        let known = &mut *self.known.borrow_mut();
+        self.refresh(alike, known);
+        let per = self.per(alike);
         let mut blocks = Vec::new();
-        for (k, slot) in (0u64..).zip(self.slots()) {
-            let Some(slot) = slot else { continue };
-            let mut numbers = vec![slot.of];
-            self.within(alike, &slot, &mut |number| numbers.push(number));
-            numbers[1..].sort_unstable();
-            let kind = if alike.level.blocks { u64::from(alike.block(slot.block)) } else { 1 << 40 | k };
-            blocks.push((kind, numbers));
+        for (slot, number) in known.blocks.iter().enumerate().filter_map(|(slot, number)| Some((slot, (*number)?))) {
+            let mut numbers = known.within[slot * per..(slot + 1) * per].to_vec();
+            numbers.sort_unstable();
+            blocks.push((number, numbers));
         }
         blocks.sort_unstable();
-        let bytes = |(kind, numbers): (u64, Vec<u128>)| {
-            kind.to_le_bytes().into_iter().chain(numbers.into_iter().flat_map(u128::to_le_bytes))
-        };
-        blocks.into_iter().flat_map(bytes).collect()
+        let all = blocks.into_iter().flat_map(|(number, numbers)| std::iter::once(number).chain(numbers));
+        all.flat_map(u128::to_le_bytes).collect()
     }
 
     /// Those who may be exchanged in the current state. `None`: nobody.
     pub fn roles(&self) -> Option<Roles> {
         let alike = self.alike()?;
-        let per = (self.stride as usize - 1) * if alike.level.within == Within::Threads { LANES } else { 1 };
-        // What says who is who: the block and what is within it; then, for an order, the slot and the place within it.
-        let mut keys: Vec<(u128, u128, u16, u16)> = Vec::new();
-        for (k, slot) in (0u64..).zip(self.slots()) {
-            let number = slot.as_ref().map_or(0, |slot| self.block_number(alike, slot, k));
-            let block = if alike.level.blocks { number } else { k.into() };
-            let at = u16::try_from(k).ok()?;
-            let before = keys.len();
-            if let Some(slot) = &slot {
-                self.within(alike, slot, &mut |number| keys.push((block, number, at, 0)));
-            }
-            keys.resize(before + per, (block, 0, at, 0));
-            (0..).zip(&mut keys[before..]).for_each(|(n, key)| key.3 = n);
+        let known = &mut *self.known.borrow_mut();
+        self.refresh(alike, known);
+        let per = self.per(alike);
+        let count = u16::try_from(known.within.len()).ok()?;
+        let Known { blocks, within, order, .. } = known;
+        if order.len() != within.len() {
+            *order = (0..count).collect();
         }
-        Roles::sorted(&keys, alike.level, self.stride - 1)
+        let block = |slot: usize| if alike.level.blocks { blocks[slot].unwrap_or(0) } else { slot as u128 };
+        // Blocks that are the same stay apart, one behind the other.
+        let compared = |a: u16, b: u16| -> Ordering {
+            let (a, b) = (usize::from(a), usize::from(b));
+            let (one, other) = (a / per, b / per);
+            let slots = if one == other { Ordering::Equal } else { (block(one), one).cmp(&(block(other), other)) };
+            slots.then_with(|| (within[a], a).cmp(&(within[b], b)))
+        };
+        // A stable sort, which finds what is in order already.
+        order.sort_by(|a, b| compared(*a, *b));
+        let mut place = vec![0; within.len()];
+        let mut first: Vec<u16> = Vec::with_capacity(within.len());
+        for (at, k) in (0..count).zip(&*order) {
+            let k = usize::from(*k);
+            place[k] = at;
+            let before = at.checked_sub(1).map(|at| usize::from(order[usize::from(at)]));
+            let same = before.filter(|b| b / per == k / per && within[*b] == within[k]);
+            // The block before is the same one, or not.
+            let earlier = usize::from(at).checked_sub(per).map(|at| usize::from(order[at]) / per);
+            let twin = earlier.is_some_and(|slot| block(slot) == block(k / per));
+            first.push(match same {
+                Some(_) => first[usize::from(at) - 1],
+                None if twin => first[usize::from(at) - per],
+                None => at,
+            });
+        }
+        let lanes = alike.level.within == Within::Threads;
+        let (place, first) = (place.into(), first.into());
+        Some(Roles { place, first, blocks: alike.level.blocks, lanes, warps: self.stride - 1 })
     }
 }
 
@@ -139,25 +162,5 @@ impl Roles {
         let warp = (slot * self.warps + warp) as usize;
         let at = if self.lanes { warp * LANES + flow.mask.trailing_zeros() as usize } else { warp };
         self.place.get(at).copied()
-    }
-
-    fn sorted(keys: &[(u128, u128, u16, u16)], level: Level, warps: u32) -> Option<Self> {
-        let count = u16::try_from(keys.len()).ok()?;
-        let mut order: Vec<u16> = (0..count).collect();
-        let key = |k: u16| {
-            let (block, number, slot, within) = keys[usize::from(k)];
-            (block, slot, number, within)
-        };
-        order.sort_unstable_by_key(|k| key(*k));
-        let mut place = vec![0; keys.len()];
-        let mut first: Vec<u16> = Vec::with_capacity(keys.len());
-        let mut known: FxHashMap<(u128, u128), u16> = FxHashMap::default();
-        for (at, k) in (0..count).zip(&order) {
-            place[usize::from(*k)] = at;
-            let (block, number, ..) = keys[usize::from(*k)];
-            first.push(*known.entry((block, number)).or_insert(at));
-        }
-        let lanes = level.within == Within::Threads;
-        Some(Self { place: place.into(), first: first.into(), blocks: level.blocks, lanes, warps })
     }
 }

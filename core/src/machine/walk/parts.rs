@@ -53,6 +53,30 @@ impl Parts {
     }
 }
 
+/// Numbers of the current state, as far as they are known: a step changes one block or two.
+#[derive(Default)]
+pub(super) struct Known {
+    /// The launch that they are of.
+    pub launch: Option<u32>,
+    /// By slot: whether its numbers are those of what is there now.
+    pub valid: Vec<bool>,
+    /// By slot: whether there is a block, and its number.
+    pub blocks: Vec<Option<u128>>,
+    /// Slot by slot, those of warps or lanes.
+    pub within: Vec<u128>,
+    /// Warps or lanes in the order in which they were put last, which is nearly that of the next state.
+    pub order: Vec<u16>,
+}
+
+impl Known {
+    /// Something has changed in a slot.
+    pub fn forget(&mut self, slot: usize) {
+        if let Some(valid) = self.valid.get_mut(slot) {
+            *valid = false;
+        }
+    }
+}
+
 /// One more number of a sequence.
 pub(super) fn mix(sum: u128, next: u128) -> u128 {
     const ODD: u128 = 0xd6e8_feb8_6659_fd93_a5a3_5625_c1f6_4b8f;
