@@ -60,7 +60,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         for (k, (slot, w)) in warps.iter().copied().enumerate() {
             if !warps[k + 1..].contains(&(slot, w)) {
                 let place = 2 + index(slot) * self.stride + index(w);
-                let (known, mut stood) = (self.journal.store.count(), None);
+                let known = self.journal.store.count();
                 self.journal.update(place, |out| {
                     let Some(block) = grid.blocks.get_mut(slot).and_then(Option::as_mut) else { return };
                     let who = Who { launch, block: block.linear, warp: index(w) };
@@ -68,16 +68,17 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                     let steady = fixed.alike.as_ref().and_then(|alike| alike.steady(block.linear, who.warp));
                     fixed.layout.pack_warp(warp, steady, out);
                     memory.save(Part::Warp(who), out);
-                    warp.control.stands(0, &mut |pc, _| stood = stood.or(pc.map(|pc| (block.linear, who.warp, pc))));
                 });
-                if self.journal.store.count() > known {
-                    grown.extend(stood);
+                let (content, new) = (self.journal.content(place), self.journal.store.count() > known);
+                let held = grid.blocks.get(slot).and_then(Option::as_ref);
+                let Some((block, warp)) = held.and_then(|block| Some((block, block.warps.get(w)?))) else { continue };
+                if new {
+                    let mut stood = None;
+                    warp.control.stands(0, &mut |pc, _| stood = stood.or(pc));
+                    grown.extend(stood.map(|pc| (block.linear, index(w), pc)));
                 }
-                let content = self.journal.content(place);
                 if let Some(alike) = fixed.alike.as_ref().filter(|alike| alike.level.within == Within::Threads)
                     && !self.journal.parts.knows_lanes(content)
-                    && let Some(block) = grid.blocks.get(slot).and_then(Option::as_ref)
-                    && let Some(warp) = block.warps.get(w)
                 {
                     let numbers = fixed.layout.lane_numbers(warp, alike.steady(block.linear, index(w)));
                     self.journal.parts.note_lanes(content, numbers);
