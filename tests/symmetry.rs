@@ -6,10 +6,11 @@ use crate::small::{Small, small};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::fmt::Write;
+use std::sync::Arc;
 use warpstep::explore::space::{Fairness, Options, Space, cycles_until, explore};
 use warpstep::explore::{Progress, Prove};
 use warpstep::machine::walk::{Exchanged, Grain, Likeness};
-use warpstep::machine::{Config, Context, ControlModel};
+use warpstep::machine::{Config, Context, ControlModel, Launch};
 
 const ALIKE: Grain = Grain::Alike { blocks: true };
 
@@ -290,12 +291,38 @@ fn compare(seeds: std::ops::Range<u64>) -> Result<[usize; 5], String> {
 #[test]
 fn random_programs_with_and_without() {
     let all = std::env::var_os("ALIKE_FULL").is_some();
-    let seeds = if all { 4_000 } else { 400 };
+    let seeds = if all { 4_000 } else { 200 };
     let counts = compare(0..seeds).unwrap_or_else(|different| panic!("{different}"));
     println!("blocks, warps, threads exchanged, endless, and too large: {counts:?}");
     // The programs are worth it: some of each kind.
     let few = usize::try_from(seeds).unwrap() / 20;
     assert!(counts[..4].iter().all(|n| *n > few) && counts[4] < 3 * few, "{counts:?}");
+}
+
+/// Launches in which some are alike and launches in which nobody is, one after the other.
+#[test]
+fn launches_are_looked_at_one_by_one() {
+    let spin = "L: ld.global.u32 %r0, [%m]; setp.eq.u32 %p0, %r0, 0; @%p0 bra L; atom.global.add.u32 %r0, [%m+4], 1;";
+    let set = "setp.eq.u32 %p0, %t, 1; @%p0 st.global.u32 [%m], 1; setp.eq.u32 %p0, %t, 1; @%p0 bra E;";
+    let stays = "setp.eq.u32 %p0, %t, 1; @%p0 bra E;";
+    for (body, ends) in [(format!("{set} {spin} E:"), true), (format!("{stays} {spin} E:"), false)] {
+        let config = Config { control: Some(ControlModel::Its), warp_size: 1, ..Config::default() };
+        let program = small(&kernel("", &body), 1, 4, config);
+        let found = [Grain::Visible, ALIKE].map(|grain| {
+            let mut context = Context::new(Arc::clone(&program.env), program.config.clone()).unwrap();
+            let (address, many) = program.launch(&mut context);
+            // Two threads differ; of four three are alike.
+            let two = Launch { block: [2, 1, 1], ..many.clone() };
+            let mut walk = context.walk(&[two.clone(), many, two], grain).unwrap();
+            let mut poll = |_: &_| None;
+            let mut options = Options { audit: true, ..Options::states(false, &mut poll) };
+            let space = explore(&mut *walk, &mut options, &mut |state| state.bytes(address, 8).unwrap().to_vec());
+            assert_eq!(ALL.map(|fairness| endless(&space, fairness)), [!ends; 3], "{grain:?}");
+            (Found::of(&space).unwrap(), space.graph.states())
+        });
+        assert_eq!(found[0].0, found[1].0);
+        assert!(!ends || found[0].1 > found[1].1, "{} {}", found[0].1, found[1].1);
+    }
 }
 
 /// Progress models that look at numbers of blocks tell blocks apart; switches and races tell everybody.
@@ -322,7 +349,7 @@ fn ends_under_hsa() -> bool {
     let mut poll = |_: &_| None;
     let mut options = Options::states(true, &mut poll);
     let how = Prove { progress: Progress::Hsa, fairness: Fairness::Weak, grain: ALIKE };
-    let context = Context::new(std::sync::Arc::clone(&program.env), program.config.clone()).unwrap();
+    let context = Context::new(Arc::clone(&program.env), program.config.clone()).unwrap();
     let (how, _) = how.settled(&options, &context);
     let space = program.search(how.grain, |walk, outcome| explore(walk, &mut options, outcome));
     how.progress.endless(&space.graph, how.fairness).is_empty()

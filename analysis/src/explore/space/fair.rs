@@ -21,6 +21,9 @@ use fixedbitset::FixedBitSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// States between two questions whether there is time left.
+const PATIENCE: u32 = 1 << 12;
+
 words! {
     /// What a scheduler promises.
     #[derive(Serialize, JsonSchema)]
@@ -55,8 +58,7 @@ pub fn cycles_until(
 ) -> (Vec<Cycle>, Option<LimitKind>) {
     let all: Vec<u32> = (0..u32::try_from(graph.states()).unwrap_or(u32::MAX)).collect();
     if fairness == Fairness::Strong {
-        let limit = up();
-        return (if limit.is_some() { Vec::new() } else { traps(graph, &all, promised) }, limit);
+        return traps(graph, &all, promised, up).map_or_else(|limit| (Vec::new(), Some(limit)), |found| (found, None));
     }
     let mut found = Vec::new();
     let (mut parts, mut limit) = components(graph, &all, &|_, _| true, up);
@@ -68,7 +70,13 @@ pub fn cycles_until(
         }
         if !graph.followed().is_empty() {
             let mut able = |state: u32| promised_in(graph, state, promised);
-            let mut parted = Parted::of(graph, &part);
+            let mut parted = match Parted::of(graph, &part, up) {
+                Ok(parted) => parted,
+                Err(cut) => {
+                    limit = Some(cut);
+                    break;
+                }
+            };
             if fairness == Fairness::Weak {
                 if parted.starves(&mut able) {
                     continue;
@@ -149,14 +157,28 @@ fn silent_leaves(graph: &Graph, part: &[u32]) -> bool {
 
 /// The parts that a run never leaves by promised steps, and in which it never comes to a state where nobody is promised
 /// anything. A promised step that leads nowhere known (a defect, a limit of the search) counts as a way out.
-fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised<'_>)) -> Vec<Cycle> {
-    let units: Vec<Units> = all.iter().map(|s| promised_in(graph, *s, promised)).collect();
+///
+/// # Errors
+/// What `up` says ends it.
+fn traps(
+    graph: &Graph,
+    all: &[u32],
+    promised: &mut dyn FnMut(u32, &mut Promised<'_>),
+    up: &dyn Fn() -> Option<LimitKind>,
+) -> Result<Vec<Cycle>, LimitKind> {
+    let go_on = |state: u32| if state.is_multiple_of(PATIENCE) { up().map_or(Ok(()), Err) } else { Ok(()) };
+    let mut units: Vec<Units> = Vec::with_capacity(all.len());
+    for &state in all {
+        go_on(state)?;
+        units.push(promised_in(graph, state, promised));
+    }
     let of = |state: u32, unit: Unit| units.get(state as usize).is_some_and(|units| units.contains(unit));
     // Backwards from where a run may rest.
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); all.len()];
     let mut free = vec![false; all.len()];
     let mut open = Vec::new();
     for &state in all {
+        go_on(state)?;
         let mut rests = units[state as usize].is_empty() || graph.left(state).any(|unit| of(state, unit));
         for edge in graph.from(state).filter(|e| of(state, graph.unit(e))) {
             match before.get_mut(edge.to as usize) {
@@ -170,6 +192,7 @@ fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised
         }
     }
     while let Some(state) = open.pop() {
+        go_on(state)?;
         for &earlier in &before[state as usize] {
             if !std::mem::replace(&mut free[earlier as usize], true) {
                 open.push(earlier);
@@ -178,7 +201,10 @@ fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised
     }
     let held: Vec<u32> = all.iter().copied().filter(|s| !free[*s as usize]).collect();
     let by = |state: u32, edge: &Edge| of(state, graph.unit(edge));
-    let (parts, _) = components(graph, &held, &by, &|| None);
+    let (parts, cut) = components(graph, &held, &by, up);
+    if let Some(limit) = cut {
+        return Err(limit);
+    }
     let mut found: Vec<Cycle> = parts
         .into_iter()
         .filter(|part| {
@@ -188,7 +214,7 @@ fn traps(graph: &Graph, all: &[u32], promised: &mut dyn FnMut(u32, &mut Promised
         .map(|states| Cycle { silent: silent_leaves(graph, &states), states })
         .collect();
     found.sort_by_key(|c| c.states.first().copied());
-    found
+    Ok(found)
 }
 
 /// Those whom a scheduler promises progress in a state: at first all who can step.

@@ -65,9 +65,14 @@ impl Followed {
         self.by_step.get(edge as usize).map_or(&[], |row| self.ways.get(*row))
     }
 
-    /// The places of a state, by the first that nothing tells from them.
-    pub fn firsts(&self, state: u32) -> &[u16] {
-        self.by_state.get(state as usize).map_or(&[], |row| self.firsts.get(*row))
+    /// The number of a state's row of places, each by the first that nothing tells from it.
+    pub fn row(&self, state: u32) -> usize {
+        self.by_state.get(state as usize).map_or(usize::MAX, |row| *row as usize)
+    }
+
+    /// Those rows.
+    pub fn rows(&self) -> impl Iterator<Item = &[u16]> {
+        self.firsts.all.iter().map(|row| &**row)
     }
 
     /// Bytes that it takes, about.

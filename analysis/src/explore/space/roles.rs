@@ -7,17 +7,27 @@
 //! Symmetry when Model-Checking under Fairness Assumptions", 1997). Agents that nothing tells apart in a state are in one role
 //! there.
 
-use super::graph::Graph;
+use super::graph::{Edge, Graph};
 use super::left::Unit;
 use super::units::Units;
 use crate::base::LaneMask;
+use crate::verdict::LimitKind;
+
+/// States between two questions whether there is time left.
+const PATIENCE: usize = 1 << 12;
+
+/// Why to go on no longer, asked now and then.
+type Up<'u> = &'u dyn Fn() -> Option<LimitKind>;
 
 /// The roles of a part of a graph.
 pub(super) struct Parted<'a> {
     graph: &'a Graph,
     part: &'a [u32],
-    width: usize,
-    /// For each place in each state of the part, one of its role.
+    /// For each row of first places: which of its kinds each place is of.
+    kinds: Vec<Box<[u16]>>,
+    /// Where the kinds of each state begin in what follows.
+    begins: Vec<u32>,
+    /// For each kind of each state one of its role.
     above: Vec<u32>,
     /// By role: the lanes that step in it.
     steps: Vec<LaneMask>,
@@ -25,35 +35,57 @@ pub(super) struct Parted<'a> {
 
 impl<'a> Parted<'a> {
     /// Of a part that is strongly connected; its states are in ascending order.
-    pub fn of(graph: &'a Graph, part: &'a [u32]) -> Self {
+    ///
+    /// # Errors
+    /// What `up` says ends it.
+    pub fn of(graph: &'a Graph, part: &'a [u32], up: Up<'_>) -> Result<Self, LimitKind> {
         let followed = graph.followed();
-        let width = part.iter().map(|state| followed.firsts(*state).len()).max().unwrap_or(0).max(1);
-        let count = part.len() * width;
-        let above = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
-        let mut new = Self { graph, part, width, above, steps: vec![0; count] };
-        for (from, state) in part.iter().enumerate() {
-            for (edge, step) in graph.numbered(*state) {
-                let Ok(to) = part.binary_search(&step.to) else { continue };
-                for (place, goes) in followed.way(edge).iter().enumerate() {
-                    new.join(new.node(from, place), new.node(to, usize::from(*goes)));
-                }
-            }
+        let kinds: Vec<Box<[u16]>> = followed.rows().map(kinds).collect();
+        let (mut begins, mut count) = (Vec::with_capacity(part.len()), 0);
+        for state in part {
+            begins.push(count);
+            let of = kinds.get(followed.row(*state)).and_then(|kinds| kinds.iter().max());
+            count += of.map_or(1, |last| u32::from(*last) + 1);
         }
-        for (from, state) in part.iter().enumerate() {
-            for (_, step) in graph.numbered(*state).filter(|(_, step)| part.binary_search(&step.to).is_ok()) {
-                if let Unit::Lanes(_, place, lanes) = graph.unit(step) {
-                    let role = new.role(new.node(from, place as usize));
-                    new.steps[role] |= lanes;
-                }
+        let mut new = Self { graph, part, kinds, begins, above: (0..count).collect(), steps: vec![0; count as usize] };
+        new.inside(up, |new, from, to, (edge, _)| {
+            for (place, goes) in followed.way(edge).iter().enumerate() {
+                new.join(new.node(from, place), new.node(to, usize::from(*goes)));
             }
-        }
-        new
+        })?;
+        new.inside(up, |new, from, _, (_, step)| {
+            if let Unit::Lanes(_, place, lanes) = graph.unit(step) {
+                let role = new.role(new.node(from, place as usize));
+                new.steps[role] |= lanes;
+            }
+        })?;
+        Ok(new)
     }
 
-    /// The place in a state of the part, or the first that nothing tells from it.
+    /// Each step within the part: from which of its states to which.
+    fn inside(
+        &mut self,
+        up: Up<'_>,
+        mut see: impl FnMut(&mut Self, usize, usize, (u32, &Edge)),
+    ) -> Result<(), LimitKind> {
+        let (graph, part) = (self.graph, self.part);
+        for (from, state) in part.iter().enumerate() {
+            if let Some(limit) = (from % PATIENCE == PATIENCE - 1).then(up).flatten() {
+                return Err(limit);
+            }
+            for step in graph.numbered(*state) {
+                if let Ok(to) = part.binary_search(&step.1.to) {
+                    see(self, from, to, step);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The kind of a place in a state of the part.
     fn node(&self, at: usize, place: usize) -> usize {
-        let first = self.graph.followed().firsts(self.part[at]).get(place).map_or(place, |first| usize::from(*first));
-        at * self.width + first.min(self.width - 1)
+        let kinds = self.kinds.get(self.graph.followed().row(self.part[at]));
+        self.begins[at] as usize + kinds.and_then(|kinds| kinds.get(place)).map_or(0, |kind| usize::from(*kind))
     }
 
     fn role(&mut self, node: usize) -> usize {
@@ -68,20 +100,14 @@ impl<'a> Parted<'a> {
 
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.role(a), self.role(b));
-        self.above[a.max(b)] = u32::try_from(a.min(b)).unwrap_or(u32::MAX);
+        self.above[a.max(b)] = self.above[a.min(b)];
     }
 
     /// Whether somebody is able to step all the while, and never does; `able`: who is, in a state, as far as that is promised.
     pub fn starves(&mut self, able: &mut dyn FnMut(u32) -> Units) -> bool {
         let mut always: Vec<LaneMask> = vec![!0; self.above.len()];
         self.each(able, |of, _, role, lanes| always[role] &= lanes & !of.steps[role]);
-        (0..self.above.len()).any(|node| self.above[node] as usize == node && self.is_used(node) && always[node] != 0)
-    }
-
-    /// Whether a node is a place of a state, and the first of its kind there.
-    fn is_used(&self, node: usize) -> bool {
-        let (at, place) = (node / self.width, node % self.width);
-        self.graph.followed().firsts(self.part[at]).get(place).is_some_and(|first| usize::from(*first) == place)
+        (0..self.above.len()).any(|node| self.above[node] as usize == node && always[node] != 0)
     }
 
     /// The states in which nobody is able to step who never does.
@@ -91,17 +117,31 @@ impl<'a> Parted<'a> {
         self.part.iter().zip(vain).filter(|(_, vain)| !vain).map(|(state, _)| *state).collect()
     }
 
-    /// Every place of every state: its role, and the lanes that are able to step there.
+    /// Every kind of every state: its role, and the lanes that are able to step there.
     fn each(&mut self, able: &mut dyn FnMut(u32) -> Units, mut see: impl FnMut(&Self, usize, usize, LaneMask)) {
+        let mut here: Vec<LaneMask> = Vec::new();
         for at in 0..self.part.len() {
-            let able = able(self.part[at]);
-            for place in 0..self.width {
-                let node = at * self.width + place;
-                if self.is_used(node) {
-                    let role = self.role(node);
-                    see(self, at, role, able.at(u32::try_from(place).unwrap_or(u32::MAX)));
-                }
+            let begin = self.begins[at] as usize;
+            let end = self.begins.get(at + 1).map_or(self.above.len(), |end| *end as usize);
+            here.clear();
+            here.resize(end - begin, 0);
+            able(self.part[at]).lanes().for_each(|(place, lanes)| here[self.node(at, place as usize) - begin] |= lanes);
+            for (node, lanes) in (begin..end).zip(&here) {
+                let role = self.role(node);
+                see(self, at, role, *lanes);
             }
         }
     }
+}
+
+/// Numbers for the places of a row: equal ones where nothing tells them apart.
+fn kinds(firsts: &[u16]) -> Box<[u16]> {
+    let mut kinds: Vec<u16> = Vec::with_capacity(firsts.len());
+    let mut next = 0;
+    for (place, first) in firsts.iter().enumerate() {
+        let known = kinds.get(usize::from(*first)).copied().filter(|_| usize::from(*first) < place);
+        kinds.push(known.unwrap_or(next));
+        next += u16::from(known.is_none());
+    }
+    kinds.into()
 }

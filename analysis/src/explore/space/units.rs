@@ -34,9 +34,9 @@ impl Units {
         self.place(warp).map_or(0, |k| self.lanes[k].1)
     }
 
-    /// The lanes of a place among roles, whichever block it is in.
-    pub fn at(&self, place: u32) -> LaneMask {
-        self.lanes.iter().find(|((_, warp), _)| *warp == place).map_or(0, |(_, lanes)| *lanes)
+    /// The lanes by their places among roles, whichever blocks these are in.
+    pub fn lanes(&self) -> impl Iterator<Item = (u32, LaneMask)> {
+        self.lanes.iter().map(|((_, place), lanes)| (*place, *lanes))
     }
 
     pub fn retain(&mut self, with: &Self) {

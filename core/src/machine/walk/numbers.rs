@@ -111,9 +111,19 @@ impl Journal {
         all.flat_map(u128::to_le_bytes).collect()
     }
 
-    /// Those who may be exchanged in the current state. `None`: nobody.
+    /// The roles of a launch in which nobody is like anybody, beside others in which some are.
+    fn all_apart(&self) -> Roles {
+        let slots = (self.places() - 1).div_ceil(self.stride);
+        let place: Box<[u16]> = (0..u16::try_from(slots * (self.stride - 1)).unwrap_or(u16::MAX)).collect();
+        Roles { first: place.clone(), place, blocks: false, lanes: false, warps: self.stride - 1 }
+    }
+
+    /// Those who may be exchanged in the current state. `None`: nobody in any launch.
     pub fn roles(&self) -> Option<Roles> {
-        let alike = self.alike()?;
+        if self.parts.is_idle() {
+            return None;
+        }
+        let Some(alike) = self.alike() else { return Some(self.all_apart()) };
         let known = &mut *self.known.borrow_mut();
         self.refresh(alike, known);
         let per = self.per(alike);
