@@ -68,59 +68,81 @@ pub fn cycles_until(
         if limit.is_some() {
             break;
         }
-        if !graph.followed().is_empty() {
-            let mut able = |state: u32| promised_in(graph, state, promised);
-            let mut parted = match Parted::of(graph, &part, up) {
-                Ok(parted) => parted,
-                Err(cut) => {
-                    limit = Some(cut);
-                    break;
-                }
-            };
-            if fairness == Fairness::Weak {
-                if parted.starves(&mut able) {
-                    continue;
-                }
-            } else {
-                let rest = parted.rest(&mut able);
-                if rest.len() < part.len() {
-                    let (more, cut) = components(graph, &rest, &|_, _| true, up);
-                    parts.extend(more);
-                    limit = limit.or(cut);
-                    continue;
-                }
-            }
-            let silent = silent_leaves(graph, &part);
-            found.push(Cycle { states: part, silent });
-            continue;
-        }
-        inside.extend(part.iter().map(|s| *s as usize));
-        let mut steps = Units::default();
-        for edge in part.iter().flat_map(|state| graph.from(*state)) {
-            if edge.to != NONE && inside.contains(edge.to as usize) {
-                steps.insert(graph.unit(edge));
-            }
-        }
-        part.iter().for_each(|s| inside.remove(*s as usize));
-        let mut waits = |state: u32| promised_in(graph, state, promised).without(&steps);
-        if fairness == Fairness::Weak {
-            if always(&part, &mut waits) {
-                continue;
-            }
+        let judged = if graph.followed().is_empty() {
+            Ok(by_name(graph, &part, fairness, promised, &mut inside))
         } else {
-            let rest: Vec<u32> = part.iter().copied().filter(|s| waits(*s).is_empty()).collect();
-            if rest.len() < part.len() {
+            by_role(graph, &part, fairness, promised, up)
+        };
+        match judged {
+            Err(cut) => {
+                limit = Some(cut);
+                break;
+            }
+            Ok(Kept::Nothing) => {}
+            Ok(Kept::Some(rest)) if rest.len() < part.len() => {
                 let (more, cut) = components(graph, &rest, &|_, _| true, up);
                 parts.extend(more);
                 limit = limit.or(cut);
-                continue;
+            }
+            Ok(Kept::All | Kept::Some(_)) => {
+                let silent = silent_leaves(graph, &part);
+                found.push(Cycle { states: part, silent });
             }
         }
-        let silent = silent_leaves(graph, &part);
-        found.push(Cycle { states: part, silent });
     }
     found.sort_by_key(|c| c.states.first().copied());
     (found, limit)
+}
+
+/// Where in a part a fair run can stay.
+enum Kept {
+    All,
+    /// Nowhere: somebody waits in vain.
+    Nothing,
+    /// In these states, or parts of them.
+    Some(Vec<u32>),
+}
+
+/// Where a fair run can stay in a part whose agents are all told apart. `inside` is empty, and is again afterwards.
+fn by_name(
+    graph: &Graph,
+    part: &[u32],
+    fairness: Fairness,
+    promised: &mut dyn FnMut(u32, &mut Promised<'_>),
+    inside: &mut FixedBitSet,
+) -> Kept {
+    inside.extend(part.iter().map(|s| *s as usize));
+    let mut steps = Units::default();
+    for edge in part.iter().flat_map(|state| graph.from(*state)) {
+        if edge.to != NONE && inside.contains(edge.to as usize) {
+            steps.insert(graph.unit(edge));
+        }
+    }
+    part.iter().for_each(|s| inside.remove(*s as usize));
+    let mut waits = |state: u32| promised_in(graph, state, promised).without(&steps);
+    if fairness == Fairness::Weak {
+        return if always(part, &mut waits) { Kept::Nothing } else { Kept::All };
+    }
+    Kept::Some(part.iter().copied().filter(|s| waits(*s).is_empty()).collect())
+}
+
+/// The same where some agents are alike: by their roles (D-symmetry).
+///
+/// # Errors
+/// What `up` says ends it.
+fn by_role(
+    graph: &Graph,
+    part: &[u32],
+    fairness: Fairness,
+    promised: &mut dyn FnMut(u32, &mut Promised<'_>),
+    up: &dyn Fn() -> Option<LimitKind>,
+) -> Result<Kept, LimitKind> {
+    let mut able = |state: u32| promised_in(graph, state, promised);
+    let mut parted = Parted::of(graph, part, up)?;
+    if fairness == Fairness::Weak {
+        return Ok(if parted.starves(&mut able) { Kept::Nothing } else { Kept::All });
+    }
+    Ok(Kept::Some(parted.rest(&mut able)))
 }
 
 /// Whether somebody waits in all states of a part.

@@ -37,26 +37,11 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             return;
         }
         if let Some(roles) = self.journal.roles() {
-            self.agents_by_role(&roles, out);
+            self.flows_by_role(&roles, head.launch, out);
             return;
         }
         let mut movable = Vec::new();
-        for (slot, first) in (1..self.journal.places()).step_by(self.stride as usize).enumerate() {
-            let block = self.journal.bytes(first);
-            if block.is_empty() {
-                continue;
-            }
-            let linear = whose(block).0;
-            for w in 0..self.stride - 1 {
-                let warp = self.journal.content(first + 1 + w);
-                if warp != Content::default() {
-                    self.flows_of(warp, head.launch, (index(slot), linear, w), out);
-                    if !M::IMMEDIATE {
-                        self.movable_of(warp, Who { launch: head.launch, block: linear, warp: w }, &mut movable);
-                    }
-                }
-            }
-        }
+        self.flows(head.launch, out, &mut movable);
         movable.sort_unstable();
         out.extend(movable.into_iter().map(Agent::Micro));
         if self.state.memory.waits_for_others() {
@@ -131,24 +116,30 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
 }
 
 impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
-    /// Who can step, in the order of their roles.
-    fn agents_by_role(&mut self, roles: &Roles, out: &mut Vec<Agent>) {
-        let first = out.len();
-        let launch = self.journal.head().launch;
-        for slot in 0..(self.journal.places() - 1).div_ceil(self.stride) {
-            let place = 1 + slot * self.stride;
-            let block = self.journal.bytes(place);
+    /// The lanes that can step in all warps, in the order of their places, and what operations of theirs can go on.
+    fn flows(&mut self, launch: u32, out: &mut Vec<Agent>, movable: &mut Vec<Movable>) {
+        for (slot, first) in (1..self.journal.places()).step_by(self.stride as usize).enumerate() {
+            let block = self.journal.bytes(first);
             if block.is_empty() {
                 continue;
             }
             let linear = whose(block).0;
             for w in 0..self.stride - 1 {
-                let warp = self.journal.content(place + 1 + w);
+                let warp = self.journal.content(first + 1 + w);
                 if warp != Content::default() {
-                    self.flows_of(warp, launch, (slot, linear, w), out);
+                    self.flows_of(warp, launch, (index(slot), linear, w), out);
+                    if !M::IMMEDIATE {
+                        self.movable_of(warp, Who { launch, block: linear, warp: w }, movable);
+                    }
                 }
             }
         }
+    }
+
+    /// The lanes that can step, in the order of their roles: on memory that acts at once, as it is where agents are alike.
+    fn flows_by_role(&mut self, roles: &Roles, launch: u32, out: &mut Vec<Agent>) {
+        let first = out.len();
+        self.flows(launch, out, &mut Vec::new());
         let mut by_role: Vec<(Option<u16>, Agent)> = out.drain(first..).map(|a| (roles.of(&a), a)).collect();
         by_role.sort_by_key(|(role, _)| *role);
         out.extend(by_role.into_iter().map(|(_, agent)| agent));
