@@ -38,7 +38,7 @@ fn what_is_left_out_changes_no_verdict() {
         }
     }
     println!("{compared} compared, in {fewer} of them somebody was exchanged");
-    assert!(compared > 60 / one_in && fewer > 16 / one_in, "{compared} {fewer}");
+    assert!(compared > 100 / one_in && (fewer > 16 || one_in > 1), "{compared} {fewer}");
 }
 
 /// Where a limit ends a search, it says what grows, and asks the same of fewer threads.

@@ -5,6 +5,9 @@ use crate::machine::walk::Roles;
 use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
+/// In place of the number of a way: everybody stays where he is.
+const STAY: u32 = u32::MAX;
+
 /// Rows of places, each kept once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Rows {
@@ -42,14 +45,16 @@ impl Followed {
         self.by_state.is_empty()
     }
 
-    /// Takes note of a step between states with these roles; `after` is none where it was not taken.
+    /// Takes note of a step between states with these roles; `after` is none where everybody stays where he is.
     pub fn step(&mut self, edge: u32, before: &Roles, after: Option<&Roles>) {
+        let Some(after) = after.filter(|_| !on(Mutant::AlikeUnfollowed)) else {
+            put(&mut self.by_step, edge, STAY);
+            return;
+        };
         let mut way: Box<[u16]> = (0..u16::try_from(before.place.len()).unwrap_or(u16::MAX)).collect();
-        if let Some(after) = after.filter(|_| !on(Mutant::AlikeUnfollowed)) {
-            for (from, to) in before.place.iter().zip(&after.place) {
-                if let Some(place) = way.get_mut(usize::from(*from)) {
-                    *place = *to;
-                }
+        for (from, to) in before.place.iter().zip(&after.place) {
+            if let Some(place) = way.get_mut(usize::from(*from)) {
+                *place = *to;
             }
         }
         put(&mut self.by_step, edge, self.ways.number(way));
@@ -60,9 +65,9 @@ impl Followed {
         put(&mut self.by_state, state, self.firsts.number(roles.first.clone()));
     }
 
-    /// Where the places of a step's state lead.
-    pub fn way(&self, edge: u32) -> &[u16] {
-        self.by_step.get(edge as usize).map_or(&[], |row| self.ways.get(*row))
+    /// Where the places of a step's state lead; `None`: everybody stays where he is.
+    pub fn way(&self, edge: u32) -> Option<&[u16]> {
+        self.by_step.get(edge as usize).filter(|row| **row != STAY).map(|row| self.ways.get(*row))
     }
 
     /// The number of a state's row of places, each by the first that nothing tells from it.
@@ -87,7 +92,7 @@ impl Followed {
             let within = |row: &[u16]| row.iter().all(|place| usize::from(*place) < width.max(1));
             rows.all.iter().all(|row| within(row))
                 && by.len() <= most
-                && by.iter().all(|row| (*row as usize) < rows.all.len())
+                && by.iter().all(|row| *row == STAY || (*row as usize) < rows.all.len())
         };
         rows(&self.ways, &self.by_step, steps) && rows(&self.firsts, &self.by_state, states)
     }
@@ -95,7 +100,7 @@ impl Followed {
 
 fn put(list: &mut Vec<u32>, at: u32, number: u32) {
     if list.len() <= at as usize {
-        list.resize(at as usize + 1, 0);
+        list.resize(at as usize + 1, STAY);
     }
     list[at as usize] = number;
 }

@@ -14,7 +14,7 @@ use crate::base::LaneMask;
 use crate::verdict::LimitKind;
 
 /// States between two questions whether there is time left.
-const PATIENCE: usize = 1 << 12;
+const PATIENCE: usize = 1 << 8;
 
 /// Why to go on no longer, asked now and then.
 type Up<'u> = &'u dyn Fn() -> Option<LimitKind>;
@@ -49,8 +49,13 @@ impl<'a> Parted<'a> {
         }
         let mut new = Self { graph, part, kinds, begins, above: (0..count).collect(), steps: vec![0; count as usize] };
         new.inside(up, |new, from, to, (edge, _)| {
-            for (place, goes) in followed.way(edge).iter().enumerate() {
-                new.join(new.node(from, place), new.node(to, usize::from(*goes)));
+            let way = followed.way(edge);
+            if way.is_none() && from == to {
+                return;
+            }
+            for place in 0..new.places(from) {
+                let goes = way.and_then(|way| way.get(place)).map_or(place, |goes| usize::from(*goes));
+                new.join(new.node(from, place), new.node(to, goes));
             }
         })?;
         new.inside(up, |new, from, _, (_, step)| {
@@ -80,6 +85,11 @@ impl<'a> Parted<'a> {
             }
         }
         Ok(())
+    }
+
+    /// How many places there are in a state of the part.
+    fn places(&self, at: usize) -> usize {
+        self.kinds.get(self.graph.followed().row(self.part[at])).map_or(1, |kinds| kinds.len())
     }
 
     /// The kind of a place in a state of the part.

@@ -368,9 +368,7 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         if new {
             self.space.graph.reached(to, state, edge);
         }
-        if let Some(before) = self.stack.last().and_then(Node::roles) {
-            self.space.graph.followed_mut().step(edge, before, self.walk.roles().as_ref());
-        }
+        self.follow(edge);
         self.space.progress.states = self.space.graph.states() as u64;
         if self.space.progress.states > self.most {
             self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
@@ -381,6 +379,16 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         if new {
             self.enter(to, Some(this), before);
         }
+    }
+
+    /// Where the places of the last node lead by a step, to the state that the walk stands in.
+    fn follow(&mut self, edge: u32) {
+        let here = self.walk.mark();
+        let Some(node) = self.stack.last() else { return };
+        let Some(before) = node.roles() else { return };
+        // Nothing was changed by who spins.
+        let after = if here == node.mark { None } else { self.walk.roles() };
+        self.space.graph.followed_mut().step(edge, before, after.as_ref());
     }
 
     /// Who an agent is, as far as fairness goes: where some may be exchanged, by its place among them.
