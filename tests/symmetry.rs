@@ -211,6 +211,10 @@ fn kinds_are_told_apart_by_what_follows_from_the_index() {
         @%p0 atom.global.add.u32 %r0, [%m+4], 1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 2; @%p1 bra L;";
     assert_eq!(of(4, rounds), Some(vec![2, 2]));
     assert_eq!(of(2, "st.global.u32 [%m], %t;"), None);
+    // Lanes of more warps than have places are not exchanged; the warps are.
+    let config = Config { control: Some(ControlModel::Thread), warp_size: 1, ..Config::default() };
+    let many = exchanged(&small(&kernel("", ""), 3, 1024, config)).unwrap();
+    assert_eq!((many.warps, many.threads), (vec![1024], vec![]));
     // How often it goes round is in the index: a value of its own in each round.
     assert_eq!(
         of(2, &format!("mov.u32 %r2, %t; L: {add} add.u32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 5; @%p0 bra L;")),

@@ -223,8 +223,11 @@ fn levels(env: &ProgEnv, loaded: &Loaded, blocks: bool) -> Vec<Level> {
         return Vec::new();
     }
     let threads = loaded.threads() > 1 && !calls && (!env.code.iter().any(|i| meets(i.op)) || on(Mutant::AlikeMeeting));
+    // Places among those who are exchanged are numbered in 16 bits (`walk::Roles`); a launch has not more warps than that.
+    let warps = loaded.grid.iter().fold(loaded.warps(), |n, of| n.saturating_mul(*of)) as usize;
+    let fits = warps.saturating_mul(LANES) <= usize::from(u16::MAX);
     let within = match loaded.grouping {
-        Grouping::One if threads => Within::Threads,
+        Grouping::One if threads && fits => Within::Threads,
         _ if loaded.warps() > 1 => Within::Warps,
         _ => Within::Nobody,
     };
