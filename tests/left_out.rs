@@ -19,7 +19,7 @@ fn comes_to(value: &Value) -> Option<(String, usize, Vec<String>)> {
 #[test]
 fn what_is_left_out_changes_no_verdict() {
     let folder = folder("left_out");
-    let one_in = if std::env::var_os("ALIKE_FULL").is_some() { 1 } else { 8 };
+    let one_in = if std::env::var_os("ALIKE_FULL").is_some() { 1 } else { 16 };
     let (mut compared, mut fewer) = (0, 0);
     for (target, launch) in hangs().into_iter().step_by(one_in) {
         let launch: Vec<&str> = launch.iter().map(String::as_str).collect();

@@ -159,7 +159,7 @@ fn lanes(target: &Target) -> u32 {
 }
 
 /// Time for a smaller question at least.
-const LEAST: Duration = Duration::from_millis(100);
+const LEAST: Duration = Duration::from_millis(20);
 
 /// States and time of a search that tells whether a program ends under another control model.
 const OTHERS: (u64, Duration) = (1 << 18, Duration::from_secs(5));
