@@ -58,6 +58,12 @@ fn a_limit_says_what_grows_and_answers_a_smaller_question() {
     // A search that was asked for part of all schedules says what it has seen of them.
     let (_, text) = limited(&["--preemptions", "9"]);
     assert!(!text.contains("a smaller question"), "{text}");
+    // What was asked of the whole is asked of the part: a race is one there, too.
+    let racy = file("tests/prove/race_of_one_order.ptx");
+    let launch = ["--block", "4", "--control", "thread", "--buffer", "p:u32:2", "--arg", "buffer:p"];
+    let races = [&["prove", &racy][..], &launch, &["--max-states", "1", "--check"]].concat();
+    let (_, text) = warpstep(&folder, &[&races[..], &["races"]].concat());
+    assert!(!text.contains("end without a defect"), "{text}");
     // Under the report's stack the lock of one warp is a deadlock, whatever limit was reached.
     let crs = ["prove", &lock, "--global", "x:u32=values:0", "--block", "64", "--control", "crs", "--max-states", "1"];
     let (_, text) = warpstep(&folder, &[&crs[..], &["--no-symmetry"]].concat());

@@ -324,6 +324,7 @@ impl Prove {
             let mut poll = |_: &Counts| watch.up().or_else(|| self.common.bounds.up());
             let mut options = Options {
                 max_bytes: self.search_memory.map(|most| most / 8),
+                races: options.races,
                 poll: &mut poll,
                 ..Options::states(options.warps, &mut |_| None)
             };
