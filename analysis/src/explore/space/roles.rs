@@ -13,8 +13,8 @@ use super::units::Units;
 use crate::base::LaneMask;
 use crate::verdict::LimitKind;
 
-/// States between two questions whether there is time left.
-const PATIENCE: usize = 1 << 8;
+/// Places of steps between two questions whether there is time left: a launch may have thousands.
+const PATIENCE: usize = 1 << 20;
 
 /// Why to go on no longer, asked now and then.
 type Up<'u> = &'u dyn Fn() -> Option<LimitKind>;
@@ -74,11 +74,14 @@ impl<'a> Parted<'a> {
         mut see: impl FnMut(&mut Self, usize, usize, (u32, &Edge)),
     ) -> Result<(), LimitKind> {
         let (graph, part) = (self.graph, self.part);
+        let mut left = PATIENCE;
         for (from, state) in part.iter().enumerate() {
-            if let Some(limit) = (from % PATIENCE == PATIENCE - 1).then(up).flatten() {
-                return Err(limit);
-            }
             for step in graph.numbered(*state) {
+                left = left.saturating_sub(self.places(from));
+                if left == 0 {
+                    left = PATIENCE;
+                    up().map_or(Ok(()), Err)?;
+                }
                 if let Ok(to) = part.binary_search(&step.1.to) {
                     see(self, from, to, step);
                 }
