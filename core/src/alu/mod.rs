@@ -9,6 +9,7 @@ pub mod apply;
 pub mod atom;
 pub mod float;
 pub mod int;
+pub mod matrix;
 pub mod mode;
 pub mod ops;
 pub mod table;

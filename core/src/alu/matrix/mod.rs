@@ -1,0 +1,86 @@
+//! Matrix products with accumulation, as tensor cores compute them: `D = A·B + C` (PTX ISA, "Warp Level Matrix
+//! Instructions", 9.7.14).
+//!
+//! Matrices are slices: `A` row by row, `B` column by column, so that a dot product runs along both; `C` row by row, which
+//! becomes `D`. Which register of which lane holds an element is not known here.
+//!
+//! PTX leaves open how sums of products are rounded. What is computed follows measurements of the hardware (D-mma-rounding):
+//! products are exact; the addends of a block, the accumulator among them, are aligned to the largest exponent and cut off
+//! below a fixed number of bits; the sum of what is left is rounded, and is the accumulator of the next block.
+
+mod exact;
+mod float;
+mod number;
+mod whole;
+
+pub use float::floats;
+pub use number::{Accumulator, Element};
+pub use whole::{Small, bits, doubles, integers};
+
+/// Rows and columns of the result, and the length of the dot products.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Size {
+    /// Rows of `A`.
+    pub m: usize,
+    /// Columns of `B`.
+    pub n: usize,
+    /// Columns of `A`.
+    pub k: usize,
+}
+
+/// The types of a product of floating-point numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Floats {
+    /// Elements of `A`.
+    pub a: Element,
+    /// Elements of `B`.
+    pub b: Element,
+    /// Elements of `C`.
+    pub c: Accumulator,
+    /// Elements of `D`.
+    pub d: Accumulator,
+}
+
+/// How the sum of products is rounded.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Rounding {
+    /// Block by block, as a generation of tensor cores does it.
+    Blocks(Blocks),
+    /// The exact sum once, to nearest even.
+    Once,
+}
+
+/// How a generation of tensor cores adds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Blocks {
+    /// Products that are added at once, beside the accumulator.
+    pub products: usize,
+    /// Bits of an addend below the binary point of the one with the largest exponent; what lies below is cut off.
+    pub fraction: u32,
+    /// Bits of a 32-bit result below its leading one.
+    pub kept: u32,
+}
+
+impl Blocks {
+    /// Those of a target (70 for `sm_70`) for elements of a type (D-mma-rounding).
+    ///
+    /// Sources: M. Fasi, N. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021 (V100, T4,
+    /// A100); X. Li and others, "FTTN", 2024 (V100 to H100); P. Xie and others, "MMA-Sim", 2025 (Volta to Blackwell, by
+    /// comparison with the hardware bit by bit), whose numbers these are; F. Khattak, M. Mikaitis, "Accurate models of NVIDIA
+    /// tensor cores", 2025.
+    #[must_use]
+    pub const fn of_target(sm: u32, element: Element) -> Self {
+        let bytes = element.bytes();
+        let eight = element.bits() == 8;
+        let (at_once, fraction) = match sm {
+            0..75 => (8, 23),
+            75..90 => (16, 24),
+            _ => (32, 25),
+        };
+        if eight && sm < 90 {
+            Self { products: 16, fraction: 13, kept: 13 }
+        } else {
+            Self { products: at_once / bytes, fraction, kept: 23 }
+        }
+    }
+}
