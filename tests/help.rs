@@ -67,6 +67,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("max-steps", &["1000"]),
     ("memory", &["flat"]),
     ("memory-programs", &["programs", "--memory", "fermi"]),
+    ("mma", &["exact"]),
     ("model", &["ptx-v6.0"]),
     ("output", &["short.schedule"]),
     ("preemptions", &["1"]),

@@ -25,6 +25,7 @@ mod schedules_world;
 mod scripts;
 mod space;
 mod symmetry;
+mod tensor;
 mod walk;
 mod warp_size;
 

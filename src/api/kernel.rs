@@ -188,6 +188,12 @@ impl<'a> Kernel<'a> {
         self
     }
 
+    /// Whether matrix instructions round the exact sum once, to nearest even, and not as the target's tensor cores do.
+    pub const fn mma_exact(mut self, exact: bool) -> Self {
+        self.config.mma_exact = exact;
+        self
+    }
+
     /// A schedule at random; the same seed gives the same run on every computer.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);

@@ -319,6 +319,9 @@ pub fn setup_hash(launches: &[Launch], context: &Context) -> u64 {
     if config.heap != HeapConfig::default() {
         add(format!("{:?}", config.heap));
     }
+    if config.mma_exact {
+        add("mma exact".to_owned());
+    }
     add(config.memory.described());
     hasher.update(&context.memory_hash().to_le_bytes());
     hasher.digest()

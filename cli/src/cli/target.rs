@@ -99,6 +99,11 @@ pub(super) struct Common {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     warp_size: Option<u32>,
 
+    /// How matrix instructions round: as the tensor cores of the program's target were measured to, or the exact sum once, to
+    /// nearest even.
+    #[arg(long, value_parser = one_of(&MMA), value_name = "ROUNDING")]
+    mma: Option<bool>,
+
     /// Run with a deliberate error (for tests of the tests).
     #[cfg(feature = "mutants")]
     #[arg(long, hide = true, value_name = "NAME")]
@@ -138,6 +143,10 @@ const BENIGN: [Choice<Benign>; 3] = [
 
 /// Whether volatile accesses are weak.
 const VOLATILE: [Choice<bool>; 2] = [(false, "strong", "As .relaxed.sys"), (true, "weak", "As ordinary accesses")];
+
+/// Whether the exact sum of a matrix instruction is rounded once.
+const MMA: [Choice<bool>; 2] =
+    [(false, "hardware", "Block by block, as the target's tensor cores do"), (true, "exact", "The exact sum once")];
 
 /// One of some values, by its name.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(all: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
@@ -191,6 +200,7 @@ impl Common {
         let mut config = Config {
             control: if self.its_split { Some(ControlModel::ItsSplit) } else { self.control },
             warp_size: self.warp_size.unwrap_or(32),
+            mma_exact: self.mma.unwrap_or(false),
             max_steps: self.max_steps,
             timeout: self.timeout,
             max_memory: Some(self.max_memory.unwrap_or_else(usual_memory)),
@@ -393,13 +403,14 @@ impl Common {
     pub fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let checks = self.checked();
         let heap_size = Some(self.heap_size).filter(|bytes| *bytes != HeapConfig::default().bytes);
-        let own: [(&'static str, Option<String>); 10] = [
+        let own: [(&'static str, Option<String>); 11] = [
             ("--memory", Some(self.memory.clone()).filter(|memory| memory != "flat")),
             ("--scheme", self.scheme.map(|scheme| scheme.name().to_owned())),
             ("--lanes", self.lanes.map(|split| word(&LANES, split))),
             ("--device", self.device.clone()),
             ("--memory-programs", self.memory_programs.as_ref().map(|path| path.display().to_string())),
             ("--warp-size", self.warp_size.map(|n| n.to_string())),
+            ("--mma", self.mma.filter(|exact| *exact).map(|exact| word(&MMA, exact))),
             ("--check", (!checks.is_empty()).then(|| checks.join(","))),
             ("--benign", self.benign.map(|benign| word(&BENIGN, benign))),
             ("--volatile", self.volatile.map(|weak| word(&VOLATILE, weak))),

@@ -2,6 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::words::{counted, lanes, place_in, plural, word, words};
+use crate::base::LaneMask;
 use crate::verdict::{
     AllocKind, BugKind as K, FormatProblem, Kind, LeakSite, Nearest, Origin, Relation, UninitUse, Writers,
 };
@@ -55,6 +56,7 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
             uninitialised(*what, register.as_deref(), *address, origin.as_deref())
         }
         K::NotAMember { .. } | K::MembersInactive { .. } | K::MembersNeverCome { .. } => members(kind),
+        K::PartialWarp { missing, gone } => partial_warp(*missing, *gone),
         K::BarrierDivergence { .. } | K::BarrierExited { .. } | K::MembersExited { .. } | K::AbsentSource { .. } => {
             super::elsewhere::words_of(kind)
         }
@@ -133,6 +135,17 @@ fn members(kind: &K) -> Diagnostic {
         .hint("lanes that have exited or wait elsewhere must not be named"),
         _ => words("", ""),
     }
+}
+
+/// The words for a matrix instruction that some lanes do not execute.
+fn partial_warp(missing: LaneMask, gone: LaneMask) -> Diagnostic {
+    let label = match (gone, missing & !gone) {
+        (0, elsewhere) => format!("{} are elsewhere", lanes(elsewhere)),
+        (gone, 0) => format!("{} have exited, or the block has no such threads", lanes(gone)),
+        (gone, elsewhere) => format!("{} are elsewhere, {} have exited", lanes(elsewhere), lanes(gone)),
+    };
+    words(format!("a matrix instruction is executed without the whole warp: {} are missing", lanes(missing)), label)
+        .hint("all 32 lanes hold a part of the matrices: launch whole warps, and keep the instruction out of divergent branches")
 }
 
 /// The words for an access that is wrong.

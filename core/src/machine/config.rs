@@ -98,6 +98,8 @@ pub struct Config {
     pub control: Option<ControlModel>,
     /// Threads in a warp, 1 to 32.
     pub warp_size: u32,
+    /// Whether matrix instructions round the exact sum once, not as tensor cores do (D-mma-rounding).
+    pub mma_exact: bool,
     /// A random schedule; the fair, deterministic one when absent.
     pub seed: Option<u64>,
     /// Limit of warp instructions of all launches together.
@@ -136,6 +138,7 @@ impl Default for Config {
         Self {
             control: None,
             warp_size: 32,
+            mma_exact: false,
             seed: None,
             max_steps: None,
             timeout: None,

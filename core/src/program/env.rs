@@ -5,6 +5,7 @@
 //! address and spills across calls (5.1.3, step 3); here each call has its own frame of slots, so nothing is spilled.
 
 use super::instr::{Barrier, Exchange, Instr, Op, Slot, Space, WarpRequest};
+use super::matrix::Matrix;
 use super::ops::Class;
 use super::origins::{Object, Room};
 use super::registers::Registers;
@@ -63,6 +64,8 @@ pub struct ProgEnv {
     pub barriers: Vec<Barrier>,
     /// Warp exchanges.
     pub exchanges: Vec<Exchange>,
+    /// Matrix instructions, by `Op::Matrix`.
+    pub matrices: Vec<Matrix>,
     /// Branch targets (program addresses) and call targets (function numbers).
     pub tables: Vec<Vec<u32>>,
     /// Opcodes with modifiers that parse but cannot be executed.

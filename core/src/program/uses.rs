@@ -7,6 +7,7 @@ use super::env::ProgEnv;
 use super::instr::{
     BarrierKind, BarrierRed, CacheOp, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, Space, WarpRequest,
 };
+use super::matrix::{Matrix, Registers};
 use super::ops::{AtomOp, Class, Shape};
 use super::special::is_wide;
 
@@ -28,7 +29,13 @@ impl ProgEnv {
     /// The exchange that an instruction makes.
     #[must_use]
     pub fn exchange(&self, instr: &Instr) -> Option<&Exchange> {
-        self.exchanges.get((instr.imm & 0xffff) as usize)
+        self.exchanges.get((instr.imm & 0xffff) as usize).filter(|_| instr.op == Op::Exchange)
+    }
+
+    /// The matrix instruction that it is, if it is one.
+    #[must_use]
+    pub fn matrix(&self, instr: &Instr) -> Option<&Matrix> {
+        self.matrices.get(instr.imm as usize).filter(|_| instr.op == Op::Matrix)
     }
 }
 
@@ -118,6 +125,11 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
             if let Some(of) = env.exchange(instr) {
                 exchange(of, instr, &mut see);
             }
+        }
+        Op::Matrix => {
+            let Some(matrix) = env.matrix(instr) else { return };
+            matrix.sources.iter().flat_map(Registers::all).for_each(|(class, slot)| see(READ, class, slot));
+            matrix.d.all().for_each(|(class, slot)| see(WRITTEN, class, slot));
         }
         Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
         Op::Fence { .. } | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}

@@ -39,6 +39,7 @@ impl BugKind {
             Self::NotAMember { .. } => (Kind::NotAMember, Machine),
             Self::MembersInactive { .. } => (Kind::MembersInactive, Machine),
             Self::MembersNeverCome { .. } => (Kind::MembersNeverCome, Machine),
+            Self::PartialWarp { .. } => (Kind::PartialWarp, Machine),
             Self::MembersExited { .. } => (Kind::MembersExited, Check),
             Self::AbsentSource { .. } => (Kind::AbsentSource, Check),
             Self::BarrierDivergence { .. } => (Kind::BarrierDivergence, Machine),

@@ -78,6 +78,9 @@ kinds! {
     MembersNeverCome "members-never-come" "Named lanes never come"
         "Lanes wait at a .sync instruction for lanes that have exited or wait elsewhere."
         "Do not name lanes that return early or take another branch.";
+    PartialWarp "partial-warp" "A matrix instruction without its whole warp"
+        "Some lanes of a warp did not execute mma, ldmatrix or the like with the others. All 32 lanes hold a part of the matrices."
+        "Launch whole warps, and move the instruction out of the divergent branch.";
     MembersExited "members-exited" "Named lanes have exited"
         "The member mask of a .sync instruction names lanes that have exited (--check barriers). Hardware goes on without them."
         "Do not name lanes that return early.";

@@ -198,6 +198,8 @@ pub enum BugKind {
     MembersInactive { mask: LaneMask, active: LaneMask },
     /// Members wait for lanes that can no longer come.
     MembersNeverCome { mask: LaneMask, waiting: LaneMask },
+    /// A matrix instruction that some lanes of its warp do not execute; those of them that have exited or never were.
+    PartialWarp { missing: LaneMask, gone: LaneMask },
     /// Lanes of one warp do not execute an aligned barrier together (barrier divergence).
     BarrierDivergence { arrived: LaneMask, missing: LaneMask, elsewhere: Vec<Elsewhere> },
     /// Threads for which a barrier stands have exited, or do nothing more but exit (`--check barriers`).

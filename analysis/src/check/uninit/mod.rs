@@ -14,6 +14,7 @@ mod access;
 mod cause;
 mod data;
 mod exchange;
+mod matrix;
 mod memory;
 mod origin;
 mod shadow;
@@ -280,6 +281,9 @@ impl Uninit {
     fn exchange(&mut self, who: Who, step: &Step<'_>) {
         let env = Arc::clone(&self.env);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return };
+        if let Some(matrix) = env.matrix(i) {
+            return matrix::run(matrix, step.pc, self.regs(who, step.pc, step.depth));
+        }
         let Some(exchange) = env.exchange(i) else { return };
         let on = exchange::Exchanging { pc: step.pc, lanes: step.lanes, size: self.warp_size };
         exchange::run(exchange.kind, i, on, step.regs, self.regs(who, step.pc, step.depth));

@@ -216,6 +216,7 @@ impl Thread<'_, '_, '_, '_, '_> {
             Op::Bar => self.barrier(pc, i),
             Op::WarpSync => self.warp_sync(pc, i),
             Op::Exchange => self.exchange(i),
+            Op::Matrix => Err(gap("a matrix instruction, which the lanes of a warp execute together")),
             Op::ReadSpecial(_) => Err(gap("a clock or counter")),
             Op::Alloca | Op::StackRestore => {
                 self.need(Class::Q, i.a)?;

@@ -216,8 +216,9 @@ fn all_of(first: u128, mut deeds: impl Iterator<Item = Deeds>) -> Deeds {
 /// The levels that may be tried, the widest first.
 fn levels(env: &ProgEnv, loaded: &Loaded, blocks: bool) -> Vec<Level> {
     // Where lanes of a warp meet, it counts who is in which; the stack that a lane moves is its warp's.
-    let meets =
-        |op: Op| matches!(op, Op::Bar | Op::Exchange | Op::WarpSync | Op::Alloca | Op::StackSave | Op::StackRestore);
+    let meets = |op: Op| {
+        matches!(op, Op::Bar | Op::Exchange | Op::Matrix | Op::WarpSync | Op::Alloca | Op::StackSave | Op::StackRestore)
+    };
     let calls = env.code.iter().any(|i| matches!(i.op, Op::Call | Op::CallIndirect));
     if calls && reads_index(env) {
         return Vec::new();

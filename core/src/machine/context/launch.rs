@@ -77,6 +77,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             variables: of.variables.clone(),
             bounds: config.bounds.clone(),
             stack_limit: config.stack_limit,
+            mma_exact: config.mma_exact,
             heap: config.heap,
             workspace,
             moves_stack: env.code.iter().any(|i| matches!(i.op, Op::Alloca | Op::StackRestore)),

@@ -47,7 +47,7 @@ fn noticed(env: &ProgEnv, instr: &Instr, warps_apart: bool, ends: bool) -> bool 
             !matches!(space, Some(Space::Param | Space::Const | Space::Local))
         }
         Op::LdGlobal32 | Op::StGlobal32 | Op::LdShared32 | Op::StShared32 | Op::Bar => true,
-        Op::Exchange | Op::WarpSync => !warps_apart,
+        Op::Exchange | Op::Matrix | Op::WarpSync => !warps_apart,
         Op::Exit => ends,
         // Memory is made and freed, text is printed; a clock counts what others do.
         Op::Syscall(_) | Op::ReadSpecial(_) => true,

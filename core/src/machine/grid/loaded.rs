@@ -42,6 +42,8 @@ pub struct Loaded {
     pub bounds: Bounds,
     /// Limit of a thread's stack in bytes.
     pub stack_limit: u32,
+    /// Whether matrix instructions round the exact sum once.
+    pub mma_exact: bool,
     /// The heap of the device's `malloc`.
     pub heap: HeapConfig,
     /// Whether anything in the program moves the top of the stack of a function that runs.

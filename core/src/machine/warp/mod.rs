@@ -6,6 +6,7 @@ pub(in crate::machine) mod frames;
 mod guarded;
 mod instructions;
 pub(in crate::machine) mod instrumented;
+mod matrix;
 pub(crate) mod mistakes;
 pub(in crate::machine) mod place;
 pub(in crate::machine) mod ready;

@@ -17,6 +17,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
         match i.op {
             Op::WarpSync => return self.warp_sync(),
             Op::Exchange => return self.exchange(),
+            Op::Matrix => return self.matrix(),
             Op::ReadSpecial(which) => self.clock(which),
             Op::Alloca => self.alloca()?,
             Op::StackSave => {
@@ -102,7 +103,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
 
     /// Tells the observer that `lanes` exchange values now.
     #[inline(always)]
-    fn tell_exchange(&mut self, lanes: LaneMask) -> Result<(), Trouble> {
+    pub(super) fn tell_exchange(&mut self, lanes: LaneMask) -> Result<(), Trouble> {
         if S::ON {
             let (pc, depth, regs) = (Pc(self.flow.pc), self.flow.depth, &*self.regs);
             let step = Step { pc, lanes, active: self.flow.mask, depth, regs, tokens: self.control.tokens() };

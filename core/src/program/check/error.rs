@@ -156,6 +156,10 @@ complaints! {
             let hint = (!allowed.is_empty()).then(|| format!("its types are among {}", alternatives(allowed)));
             Wording::new("bad-type", format!("`{opcode}` is not defined for {given}"), "wrong types").hint_if(hint)
         };
+        /// A matrix instruction of a shape and types that there is none of.
+        Matrix { head: String } =>
+            "bad-shape" ("there is no `{head}`") ("no such combination of shape, layout and types")
+            ("the PTX ISA has a table of shapes and types for each matrix instruction");
         /// Too many or too few operands.
         OperandCount { opcode: String, given: usize, least: usize, most: Option<usize> } => {
             let count = match most {

@@ -220,6 +220,11 @@ impl Checker<'_> {
             shape.problems.push((self.unwanted(opcode, Modifier::SAT), Some(index)));
         }
         if let Some((_, types)) = shape.forms.first()
+            && let Some(problem) = self.matrix_form(opcode, mods, types)
+        {
+            shape.problems.push((problem, None));
+        }
+        if let Some((_, types)) = shape.forms.first()
             && matches!(opcode, Opcode::MOV | Opcode::LD | Opcode::ST | Opcode::LDU)
             && let Some(info) = types.first().and_then(|t| type_info(*t))
         {
@@ -252,7 +257,7 @@ impl Checker<'_> {
         Problem::Needs { feature, need, version: self.checked.version, sm: self.checked.sm }
     }
 
-    fn head(&self, opcode: Opcode, mods: &[Modifier]) -> String {
+    pub fn head(&self, opcode: Opcode, mods: &[Modifier]) -> String {
         mods.iter().fold(self.opcode(opcode), |text, m| text + &self.word(*m))
     }
 

@@ -8,6 +8,7 @@ mod call;
 mod error;
 mod function;
 mod instruction;
+mod matrix;
 mod needs;
 mod operand;
 mod scope;

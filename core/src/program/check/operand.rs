@@ -123,8 +123,33 @@ impl Checker<'_> {
             let count = instr.mods.first().is_none_or(|m| m.text(self.names) != "warp");
             let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count };
             self.operand(operand, want, types, &cx)?;
+            if want.role == Role::Group
+                && let Some((count, bits)) = self.fragment(instr.opcode, &instr.mods, types, number)
+            {
+                self.registers(operand, count, bits, &cx)?;
+            }
         }
         Ok(())
+    }
+
+    /// Whether an operand is so many registers of so many bits.
+    fn registers(&mut self, operand: &Operand, count: usize, bits: u16, cx: &Context) -> Verdict {
+        let list = match &operand.kind {
+            OperandKind::Vector(list) => list,
+            _ => std::slice::from_ref(operand),
+        };
+        let mut found = 0;
+        for element in list {
+            match self.classify(element, cx) {
+                Arg::Register(ty, lanes) if type_info(ty).is_some_and(|info| info.bits == bits) => {
+                    found += usize::from(lanes);
+                }
+                _ if matches!(element.kind, OperandKind::Sink) => found += 1,
+                _ => found = usize::MAX / 2,
+            }
+        }
+        let fits = found == count;
+        if fits { Ok(()) } else { self.wrong(operand, Expected::Vector(count, format!(".b{bits}")), cx) }
     }
 
     fn operand(&mut self, operand: &Operand, want: &OperandForm, types: &[Modifier], cx: &Context) -> Verdict {

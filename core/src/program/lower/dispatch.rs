@@ -37,6 +37,10 @@ impl<'t> FnLower<'_, 't> {
             O::BAR | O::BARRIER => self.barrier(instr),
             O::MEMBAR | O::FENCE => self.fence(instr),
             O::SHFL | O::VOTE | O::MATCH | O::REDUX | O::ELECT | O::ACTIVEMASK => self.exchange(instr),
+            O::MMA => self.mma(instr),
+            O::LDMATRIX => self.ldmatrix(instr),
+            O::STMATRIX => self.stmatrix(instr),
+            O::MOVMATRIX => self.movmatrix(instr),
             O::NANOSLEEP => self.nanosleep(instr),
             O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr),
             // Hints about caches, counters, dependent grids and register numbers.

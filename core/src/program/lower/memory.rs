@@ -43,7 +43,7 @@ fn qualifiers(names: &Names, mods: &[M]) -> (Space, WarpRequest) {
 
 impl Located {
     /// An access of elements of so many bytes that go through registers of a class.
-    fn access(&self, asked: &WarpRequest, op: MemOp, space: Space, width: u8, class: Class) -> WarpRequest {
+    pub(super) fn access(&self, asked: &WarpRequest, op: MemOp, space: Space, width: u8, class: Class) -> WarpRequest {
         let wide = class == Class::Q;
         let ext = if wide { 64 } else { 32 };
         let Self { slot: addr, wide: addr_wide, offset, .. } = *self;
@@ -69,7 +69,7 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// Emits a memory action at an address, and notes which variable that names.
-    fn request(&mut self, role: Role, request: WarpRequest, at: &Located) {
+    pub(super) fn request(&mut self, role: Role, request: WarpRequest, at: &Located) {
         let imm = u32::try_from(self.program.env.requests.len()).unwrap_or(u32::MAX);
         self.direct.extend(at.owner.map(|owner| (imm, owner)));
         if let Some(within) = at.place.and_then(|place| self.within(place)) {

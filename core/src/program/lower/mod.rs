@@ -13,6 +13,7 @@ mod error;
 mod function;
 mod init;
 mod labels;
+mod matrix;
 mod memory;
 mod moves;
 mod operand;
