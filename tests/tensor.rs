@@ -7,6 +7,8 @@ mod figures;
 mod model;
 #[path = "tensor/moves.rs"]
 mod moves;
+#[path = "tensor/wmma.rs"]
+mod wmma;
 
 use figures::{Place, Shape, place};
 use model::{Adds, Kind, element};

@@ -146,7 +146,7 @@ words! {
         MAD "mad" MAD24 "mad24" MADC "madc" MAPA "mapa" MATCH "match" MEMBAR "membar" MMA "mma" MOV "mov" MOVMATRIX "movmatrix" NANOSLEEP "nanosleep"
         PMEVENT "pmevent" PREFETCH "prefetch" PREFETCHU "prefetchu" RED "red" REDUX "redux" RET "ret" SET "set"
         SETMAXNREG "setmaxnreg" SETP "setp" SHFL "shfl" SHL "shl" SHR "shr" SLCT "slct" ST "st"
-        STACKRESTORE "stackrestore" STACKSAVE "stacksave" STMATRIX "stmatrix" SUBC "subc" TRAP "trap" VMAD "vmad" VOTE "vote"
+        STACKRESTORE "stackrestore" STACKSAVE "stacksave" STMATRIX "stmatrix" SUBC "subc" TRAP "trap" VMAD "vmad" VOTE "vote" WMMA "wmma"
     } and opcodes()
 }
 

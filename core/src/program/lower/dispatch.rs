@@ -38,6 +38,7 @@ impl<'t> FnLower<'_, 't> {
             O::MEMBAR | O::FENCE => self.fence(instr),
             O::SHFL | O::VOTE | O::MATCH | O::REDUX | O::ELECT | O::ACTIVEMASK => self.exchange(instr),
             O::MMA => self.mma(instr),
+            O::WMMA => self.wmma(instr),
             O::LDMATRIX => self.ldmatrix(instr),
             O::STMATRIX => self.stmatrix(instr),
             O::MOVMATRIX => self.movmatrix(instr),

@@ -119,7 +119,7 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// The registers of a fragment: `{…}`, a vector register, or one register; where it is written, also `_`.
-    fn fragment(&mut self, op: &'t Operand, class: Class, written: bool) -> Option<Registers> {
+    pub(super) fn fragment(&mut self, op: &'t Operand, class: Class, written: bool) -> Option<Registers> {
         let mut slots: Vec<Slot> = Vec::new();
         let elements = match &op.kind {
             OperandKind::Vector(list) => list,
@@ -140,7 +140,7 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// An instruction that all lanes of a warp execute together.
-    fn together(&mut self, role: Role, matrix: Matrix) -> Option<()> {
+    pub(super) fn together(&mut self, role: Role, matrix: Matrix) -> Option<()> {
         let imm = u32::try_from(self.program.env.matrices.len()).ok()?;
         self.program.env.matrices.push(matrix);
         self.emit(role, Instr { imm, ..Instr::new(Op::Matrix) });

@@ -60,7 +60,7 @@ pub(super) fn scope_word(names: &Names, mods: &[M]) -> Scope {
 impl<'t> FnLower<'_, 't> {
     /// The space of an access. A parameter of a function lies in its frame; a variable named where no space is means
     /// its own.
-    fn space(&self, named: Space, at: &Located) -> Space {
+    pub(super) fn space(&self, named: Space, at: &Located) -> Space {
         match (named, at.place) {
             (Space::Param | Space::Generic, Some(place)) => space_of(place),
             (Space::Param, None) if !self.is_entry() => Space::Local,

@@ -21,6 +21,7 @@ mod owners;
 pub(super) mod symbol;
 pub(super) mod types;
 mod warp;
+mod wmma;
 
 #[cfg(test)]
 mod tests;

@@ -109,3 +109,51 @@ fn kinds(mods: &[M], types: &[M]) -> Option<Types> {
         _ => Types::Floats(Floats { a: element(a)?, b: element(b)?, c: sum(c)?, d: sum(d)? }),
     })
 }
+
+/// The product that a `wmma` of this shape is about, with elements of these types of `A`, `B`, `C` and `D` (PTX ISA 9.7.14.4).
+/// `None`: there is none, or it is not known here.
+#[must_use]
+pub fn wmma(mods: &[M], [d, a, b, c]: [M; 4], names: &Names, sm: u32) -> Option<Multiply> {
+    let (size, types) = (size(mods, names)?, kinds(mods, &[d, a, b, c])?);
+    let element = if let Types::Floats(Floats { a, .. }) = types { a } else { Element::F16 };
+    let mut multiply = Multiply { size, types, quads: None, blocks: Blocks::of_target(sm, element) };
+    let Size { m, n, k } = size;
+    let sixteen = matches!((m, n, k), (16, 16, 16) | (8, 32, 16) | (32, 8, 16));
+    let fits = match types {
+        Types::Floats(Floats { a: Element::F16, b: Element::F16, .. }) => sixteen,
+        Types::Floats(Floats { a, b, c: Accumulator::F32, d: Accumulator::F32 }) if a == b => match a {
+            Element::Bf16 => sixteen,
+            Element::Tf32 => (m, n, k) == (16, 16, 8),
+            _ => false,
+        },
+        Types::Floats(_) => false,
+        Types::Doubles => (m, n, k) == (8, 8, 4),
+        Types::Integers { a, b, .. } if a == b => {
+            if a.bits() == 8 {
+                sixteen
+            } else {
+                (m, n, k) == (8, 8, 32)
+            }
+        }
+        Types::Integers { .. } => false,
+        Types::Bits { .. } => {
+            multiply.size.k /= 32;
+            (m, n, k) == (8, 8, 128)
+        }
+    };
+    fits.then_some(multiply)
+}
+
+/// The types of the product that a matrix of `wmma.load` or `wmma.store` may belong to, from its element's.
+#[must_use]
+pub const fn wmma_types(element: M) -> Option<[M; 4]> {
+    Some(match element {
+        M::F16 => [M::F16, M::F16, M::F16, M::F16],
+        M::BF16 | M::TF32 => [M::F32, element, element, M::F32],
+        M::F32 => [M::F32, M::F16, M::F16, M::F32],
+        M::F64 => [M::F64, M::F64, M::F64, M::F64],
+        M::S8 | M::U8 | M::S4 | M::U4 | M::B1 => [M::S32, element, element, M::S32],
+        M::S32 => [M::S32, M::S8, M::S8, M::S32],
+        _ => return None,
+    })
+}
