@@ -100,7 +100,10 @@ fn example(name: &str) -> String {
 fn run(folder: &Path, words: &str) -> Ran {
     let words: Vec<String> = words
         .split_whitespace()
-        .map(|w| if w.starts_with("ptx-examples/") || w.starts_with("tests/") { example(w) } else { w.to_owned() })
+        .map(|w| {
+            let ours = ["ptx-examples/", "tests/", "benches/"].iter().any(|folder| w.starts_with(folder));
+            if ours { example(w) } else { w.to_owned() }
+        })
         .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     measured(folder, WARPSTEP, &words, None)
@@ -162,6 +165,12 @@ fn time_and_steps_end_every_command() {
         "litmus tests/limits/wide.litmus --model lsc --way candidates --timeout 1s",
         "litmus tests/limits/lanes.litmus --model lsc --way sat --timeout 1s",
         "litmus pigeons.litmus --model ptx-v7.5 --way sat --timeout 1s",
+        // 8,192 warps that are alike, in parts of a graph that are gone through one after the other.
+        "prove benches/reach/lock.ptx --block 1024 --warp-size 1 --grid 8 --for 1s",
+        "prove benches/reach/lock.ptx --block 1024 --warp-size 1 --grid 8 --fairness strong --for 1s",
+        "prove benches/reach/lock.ptx --block 1024 --warp-size 1 --grid 8 --fairness strong-threads --for 1s",
+        // What is tried beyond what was asked, and thousands of contents of memory, each with a run to show it.
+        "prove ptx-examples/spinlock --memory flat --max-memory 300M --for 1s",
     ] {
         let ran = run(folder.path(), words);
         assert!(ran.code == Some(3) && ran.said.contains("limit reached: "), "{words}: {}", ran.said);

@@ -319,9 +319,9 @@ impl Prove {
             return proof;
         }
         let proof = Proof { graph: Graph::default(), ..proof };
-        let watch = Stopwatch::start(Some((took / 10).max(LEAST)));
+        self.common.bounds.extend((took / 10).max(LEAST));
         let smaller = self.bounded(target.control(), |options| {
-            let mut poll = |_: &Counts| watch.up().or_else(|| self.common.bounds.up());
+            let mut poll = |_: &Counts| self.common.bounds.up();
             let mut options = Options {
                 max_bytes: self.search_memory.map(|most| most / 8),
                 races: options.races,

@@ -177,11 +177,13 @@ impl Bounds {
     }
 
     /// A search is over, and what it found is shown from now on: the interruption that ended it does not end that, and some
-    /// time is left for it.
+    /// time is left for it. Only the first time counts: a command that searches again has no more time for that.
     pub fn show(&self) {
         let Some(inner) = &self.0 else { return };
         let interrupted = inner.interrupted();
-        inner.showing.store(true, Ordering::Relaxed);
+        if inner.showing.swap(true, Ordering::Relaxed) {
+            return;
+        }
         inner.heard.store(interrupted, Ordering::Relaxed);
         let grace = milliseconds(inner.start.elapsed() + GRACE);
         if interrupted {
@@ -190,6 +192,15 @@ impl Bounds {
             inner.ends.fetch_max(grace, Ordering::Relaxed);
         }
         inner.searches_end.store(inner.ends.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// What was found is shown; what is tried now, beyond what was asked, ends after so much time.
+    pub fn extend(&self, time: Duration) {
+        let Some(inner) = &self.0 else { return };
+        inner.showing.store(true, Ordering::Relaxed);
+        let ends = milliseconds(inner.start.elapsed() + time);
+        inner.ends.store(ends, Ordering::Relaxed);
+        inner.searches_end.store(ends, Ordering::Relaxed);
     }
 
     /// Bounds of a part of the work that nobody waits for: at most so much time and memory, and half of the time that is left.
@@ -290,6 +301,10 @@ mod tests {
         assert_eq!(bounds.up(), Some(LimitKind::Time(0)));
         bounds.show();
         assert_eq!(bounds.up(), None);
+        // What is tried besides has its own time, and none for showing.
+        bounds.extend(Duration::ZERO);
+        bounds.show();
+        assert_eq!(bounds.up(), Some(LimitKind::Time(0)));
         let long = Bounds::new(Host::default(), Some(Duration::from_secs(3600)), None, true);
         assert_eq!((long.up(), long.search_up()), (None, None));
         assert!(long.left().is_some_and(|left| left > Duration::from_secs(3000)));

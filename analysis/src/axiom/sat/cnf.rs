@@ -55,8 +55,11 @@ pub(super) struct Needs {
 /// Whether time or memory is up.
 type Up<'q> = &'q dyn Fn() -> bool;
 
-/// Clauses that are added, or questions of the solver's, after which that is asked.
+/// Questions of the solver's after which that is asked.
 const PATIENCE: u32 = 1 << 10;
+
+/// The same of work on clauses: of clauses that are added, or terms that are looked at.
+const WORK: usize = 1 << 10;
 
 /// Stops a solver that learns more clauses than it may, or when its time is up.
 struct Budget<'q> {
@@ -86,8 +89,8 @@ pub(super) struct Formula<'q> {
     solver: Solver<Budget<'q>>,
     clause: Vec<Lit>,
     up: Up<'q>,
-    /// How many clauses were given.
-    given: u32,
+    /// Work done since it was last asked whether time is up.
+    work: usize,
     /// Time was up before all clauses were there: it decides nothing.
     over: bool,
 }
@@ -105,12 +108,22 @@ impl<'q> Formula<'q> {
     pub(super) fn new(most: u64, up: Up<'q>) -> Self {
         let budget = Budget { learnt: 0, most, asked: Cell::new(0), up, over: Cell::new(false) };
         let solver = Solver::new(SolverOpts::default(), budget);
-        Self { solver, clause: Vec::new(), up, given: 0, over: false }
+        Self { solver, clause: Vec::new(), up, work: 0, over: false }
     }
 
     /// Whether time was up before all clauses were there.
     pub(super) const fn is_over(&self) -> bool {
         self.over
+    }
+
+    /// Whether to go on, now that so much more work was done. What is made when it is over decides nothing.
+    pub(super) fn goes_on(&mut self, work: usize) -> bool {
+        self.work += work;
+        if self.work >= WORK {
+            self.work = 0;
+            self.over = self.over || (self.up)();
+        }
+        !self.over
     }
 
     pub(super) fn fresh(&mut self) -> Lit {
@@ -119,9 +132,7 @@ impl<'q> Formula<'q> {
 
     /// One of these is so.
     pub(super) fn clause(&mut self, bits: impl IntoIterator<Item = Bit>) {
-        self.given = self.given.wrapping_add(1);
-        self.over |= self.given.is_multiple_of(PATIENCE) && (self.up)();
-        if self.over {
+        if !self.goes_on(1) {
             return;
         }
         self.clause.clear();

@@ -258,6 +258,9 @@ impl<'a, 'q> Encoder<'a, 'q> {
                     terms[c].extend(term(&[first, two.get(b, c), world.through(a, b, c)]));
                 }
             }
+            if !self.formula.goes_on(terms.iter().map(Vec::len).sum()) {
+                break;
+            }
             for (c, terms) in terms.iter_mut().enumerate().filter(|(_, terms)| !terms.is_empty()) {
                 all.set(a, c, self.formula.some(std::mem::take(terms), needs));
             }
@@ -287,6 +290,9 @@ impl<'a, 'q> Encoder<'a, 'q> {
                     terms.extend(term(&[of.get(a, b), all.get(b, c), world.through(a, b, c)]));
                 }
                 let this = all.get(a, c);
+                if !self.formula.goes_on(terms.len()) {
+                    return all;
+                }
                 // What would follow from itself says nothing.
                 terms.retain(|term| !term.iter().any(|lit| Bit::If(*lit) == this));
                 self.formula.define(this, &terms, needs);

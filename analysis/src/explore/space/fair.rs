@@ -12,7 +12,7 @@
 
 use super::graph::{Edge, Graph, NONE};
 use super::left::Unit;
-use super::roles::Parted;
+use super::roles::{Kinds, Parted};
 use super::units::Units;
 use crate::base::words;
 use crate::explore::strong::{Steps, parts};
@@ -63,6 +63,7 @@ pub fn cycles_until(
     let mut found = Vec::new();
     let (mut parts, mut limit) = components(graph, &all, &|_, _| true, up);
     let mut inside = FixedBitSet::with_capacity(graph.states());
+    let kinds = Kinds::of(graph);
     while let Some(part) = parts.pop() {
         limit = limit.or_else(up);
         if limit.is_some() {
@@ -71,7 +72,7 @@ pub fn cycles_until(
         let judged = if graph.followed().is_empty() {
             Ok(by_name(graph, &part, fairness, promised, &mut inside))
         } else {
-            by_role(graph, &part, fairness, promised, up)
+            by_role((graph, &kinds), &part, fairness, promised, up)
         };
         match judged {
             Err(cut) => {
@@ -131,18 +132,18 @@ fn by_name(
 /// # Errors
 /// What `up` says ends it.
 fn by_role(
-    graph: &Graph,
+    (graph, kinds): (&Graph, &Kinds),
     part: &[u32],
     fairness: Fairness,
     promised: &mut dyn FnMut(u32, &mut Promised<'_>),
     up: &dyn Fn() -> Option<LimitKind>,
 ) -> Result<Kept, LimitKind> {
     let mut able = |state: u32| promised_in(graph, state, promised);
-    let mut parted = Parted::of(graph, part, up)?;
+    let mut parted = Parted::of(graph, part, kinds, up)?;
     if fairness == Fairness::Weak {
-        return Ok(if parted.starves(&mut able) { Kept::Nothing } else { Kept::All });
+        return Ok(if parted.starves(&mut able, up)? { Kept::Nothing } else { Kept::All });
     }
-    Ok(Kept::Some(parted.rest(&mut able)))
+    Ok(Kept::Some(parted.rest(&mut able, up)?))
 }
 
 /// Whether somebody waits in all states of a part.

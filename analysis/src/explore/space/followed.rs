@@ -75,7 +75,12 @@ impl Followed {
         self.by_state.get(state as usize).map_or(usize::MAX, |row| *row as usize)
     }
 
-    /// Those rows.
+    /// That row.
+    pub fn firsts(&self, state: u32) -> &[u16] {
+        self.by_state.get(state as usize).map_or(&[], |row| self.firsts.get(*row))
+    }
+
+    /// All rows.
     pub fn rows(&self) -> impl Iterator<Item = &[u16]> {
         self.firsts.all.iter().map(|row| &**row)
     }

@@ -12,6 +12,7 @@ use super::left::Unit;
 use super::units::Units;
 use crate::base::LaneMask;
 use crate::verdict::LimitKind;
+use std::cell::OnceCell;
 
 /// Places of steps between two questions whether there is time left: a launch may have thousands.
 const PATIENCE: usize = 1 << 20;
@@ -19,12 +20,55 @@ const PATIENCE: usize = 1 << 20;
 /// Why to go on no longer, asked now and then.
 type Up<'u> = &'u dyn Fn() -> Option<LimitKind>;
 
+/// Asks whether there is time left once so many places were gone through.
+struct Patience<'u> {
+    up: Up<'u>,
+    left: usize,
+}
+
+impl<'u> Patience<'u> {
+    const fn new(up: Up<'u>) -> Self {
+        Self { up, left: PATIENCE }
+    }
+
+    /// So many places more.
+    ///
+    /// # Errors
+    /// What says that the time is up.
+    fn takes(&mut self, places: usize) -> Result<(), LimitKind> {
+        // What has no places is work, too.
+        self.left = self.left.saturating_sub(places + 1);
+        if self.left > 0 {
+            return Ok(());
+        }
+        self.left = PATIENCE;
+        (self.up)().map_or(Ok(()), Err)
+    }
+}
+
+/// For each row of first places of a graph, once a part of it has the row: which of its kinds each place is of, and how many
+/// kinds there are.
+pub(super) struct Kinds(Vec<OnceCell<(Box<[u16]>, u32)>>);
+
+impl Kinds {
+    /// Of a graph's rows.
+    pub fn of(graph: &Graph) -> Self {
+        Self(graph.followed().rows().map(|_| OnceCell::new()).collect())
+    }
+
+    /// Those of a state. Nobody is followed where there is no row.
+    fn get(&self, graph: &Graph, state: u32) -> (&[u16], u32) {
+        let row = graph.followed().row(state);
+        let made = self.0.get(row).map(|cell| cell.get_or_init(|| kinds(graph.followed().firsts(state))));
+        made.map_or((&[], 1), |(kinds, count)| (kinds, *count))
+    }
+}
+
 /// The roles of a part of a graph.
 pub(super) struct Parted<'a> {
     graph: &'a Graph,
     part: &'a [u32],
-    /// For each row of first places: which of its kinds each place is of.
-    kinds: Vec<Box<[u16]>>,
+    kinds: &'a Kinds,
     /// Where the kinds of each state begin in what follows.
     begins: Vec<u32>,
     /// For each kind of each state one of its role.
@@ -38,14 +82,15 @@ impl<'a> Parted<'a> {
     ///
     /// # Errors
     /// What `up` says ends it.
-    pub fn of(graph: &'a Graph, part: &'a [u32], up: Up<'_>) -> Result<Self, LimitKind> {
+    pub fn of(graph: &'a Graph, part: &'a [u32], kinds: &'a Kinds, up: Up<'_>) -> Result<Self, LimitKind> {
         let followed = graph.followed();
-        let kinds: Vec<Box<[u16]>> = followed.rows().map(kinds).collect();
         let (mut begins, mut count) = (Vec::with_capacity(part.len()), 0);
+        let mut patience = Patience::new(up);
         for state in part {
             begins.push(count);
-            let of = kinds.get(followed.row(*state)).and_then(|kinds| kinds.iter().max());
-            count += of.map_or(1, |last| u32::from(*last) + 1);
+            let (places, of) = kinds.get(graph, *state);
+            patience.takes(places.len())?;
+            count += of;
         }
         let mut new = Self { graph, part, kinds, begins, above: (0..count).collect(), steps: vec![0; count as usize] };
         new.inside(up, |new, from, to, (edge, _)| {
@@ -74,14 +119,10 @@ impl<'a> Parted<'a> {
         mut see: impl FnMut(&mut Self, usize, usize, (u32, &Edge)),
     ) -> Result<(), LimitKind> {
         let (graph, part) = (self.graph, self.part);
-        let mut left = PATIENCE;
+        let mut patience = Patience::new(up);
         for (from, state) in part.iter().enumerate() {
             for step in graph.numbered(*state) {
-                left = left.saturating_sub(self.places(from));
-                if left == 0 {
-                    left = PATIENCE;
-                    up().map_or(Ok(()), Err)?;
-                }
+                patience.takes(self.places(from))?;
                 if let Ok(to) = part.binary_search(&step.1.to) {
                     see(self, from, to, step);
                 }
@@ -92,13 +133,13 @@ impl<'a> Parted<'a> {
 
     /// How many places there are in a state of the part.
     fn places(&self, at: usize) -> usize {
-        self.kinds.get(self.graph.followed().row(self.part[at])).map_or(1, |kinds| kinds.len())
+        self.kinds.get(self.graph, self.part[at]).0.len().max(1)
     }
 
     /// The kind of a place in a state of the part.
     fn node(&self, at: usize, place: usize) -> usize {
-        let kinds = self.kinds.get(self.graph.followed().row(self.part[at]));
-        self.begins[at] as usize + kinds.and_then(|kinds| kinds.get(place)).map_or(0, |kind| usize::from(*kind))
+        let (kinds, _) = self.kinds.get(self.graph, self.part[at]);
+        self.begins[at] as usize + kinds.get(place).map_or(0, |kind| usize::from(*kind))
     }
 
     fn role(&mut self, node: usize) -> usize {
@@ -117,23 +158,36 @@ impl<'a> Parted<'a> {
     }
 
     /// Whether somebody is able to step all the while, and never does; `able`: who is, in a state, as far as that is promised.
-    pub fn starves(&mut self, able: &mut dyn FnMut(u32) -> Units) -> bool {
+    ///
+    /// # Errors
+    /// What `up` says ends it.
+    pub fn starves(&mut self, able: &mut dyn FnMut(u32) -> Units, up: Up<'_>) -> Result<bool, LimitKind> {
         let mut always: Vec<LaneMask> = vec![!0; self.above.len()];
-        self.each(able, |of, _, role, lanes| always[role] &= lanes & !of.steps[role]);
-        (0..self.above.len()).any(|node| self.above[node] as usize == node && always[node] != 0)
+        self.each(able, up, |of, _, role, lanes| always[role] &= lanes & !of.steps[role])?;
+        Ok((0..self.above.len()).any(|node| self.above[node] as usize == node && always[node] != 0))
     }
 
     /// The states in which nobody is able to step who never does.
-    pub fn rest(&mut self, able: &mut dyn FnMut(u32) -> Units) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// What `up` says ends it.
+    pub fn rest(&mut self, able: &mut dyn FnMut(u32) -> Units, up: Up<'_>) -> Result<Vec<u32>, LimitKind> {
         let mut vain = vec![false; self.part.len()];
-        self.each(able, |of, at, role, lanes| vain[at] |= lanes & !of.steps[role] != 0);
-        self.part.iter().zip(vain).filter(|(_, vain)| !vain).map(|(state, _)| *state).collect()
+        self.each(able, up, |of, at, role, lanes| vain[at] |= lanes & !of.steps[role] != 0)?;
+        Ok(self.part.iter().zip(vain).filter(|(_, vain)| !vain).map(|(state, _)| *state).collect())
     }
 
     /// Every kind of every state: its role, and the lanes that are able to step there.
-    fn each(&mut self, able: &mut dyn FnMut(u32) -> Units, mut see: impl FnMut(&Self, usize, usize, LaneMask)) {
+    fn each(
+        &mut self,
+        able: &mut dyn FnMut(u32) -> Units,
+        up: Up<'_>,
+        mut see: impl FnMut(&Self, usize, usize, LaneMask),
+    ) -> Result<(), LimitKind> {
         let mut here: Vec<LaneMask> = Vec::new();
+        let mut patience = Patience::new(up);
         for at in 0..self.part.len() {
+            patience.takes(self.places(at))?;
             let begin = self.begins[at] as usize;
             let end = self.begins.get(at + 1).map_or(self.above.len(), |end| *end as usize);
             here.clear();
@@ -144,17 +198,18 @@ impl<'a> Parted<'a> {
                 see(self, at, role, *lanes);
             }
         }
+        Ok(())
     }
 }
 
-/// Numbers for the places of a row: equal ones where nothing tells them apart.
-fn kinds(firsts: &[u16]) -> Box<[u16]> {
+/// Numbers for the places of a row, equal ones where nothing tells them apart, and how many there are.
+fn kinds(firsts: &[u16]) -> (Box<[u16]>, u32) {
     let mut kinds: Vec<u16> = Vec::with_capacity(firsts.len());
-    let mut next = 0;
+    let mut next: u16 = 0;
     for (place, first) in firsts.iter().enumerate() {
         let known = kinds.get(usize::from(*first)).copied().filter(|_| usize::from(*first) < place);
         kinds.push(known.unwrap_or(next));
         next += u16::from(known.is_none());
     }
-    kinds.into()
+    (kinds.into(), u32::from(next).max(1))
 }
