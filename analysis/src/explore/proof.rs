@@ -28,7 +28,7 @@ impl Prove {
     pub fn settled(self, options: &Options<'_>, context: &Context) -> (Self, Symmetry) {
         let Grain::Alike { blocks } = self.grain else { return (self, Symmetry::Off) };
         let apart = Self { grain: Grain::Visible, ..self };
-        if options.races.is_some() && watches(context.config()) {
+        if options.races.is_some() && watches(context) {
             return (apart, Symmetry::Races);
         }
         if options.preemptions.is_some() {

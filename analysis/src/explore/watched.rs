@@ -5,7 +5,7 @@ use crate::base::mutant::{Mutant, on};
 use crate::check::{Causal, History, RacesOptions};
 use crate::choice::Oracle;
 use crate::machine::walk::{Agent, Begun, Grain, Growth, Mark, State, Walk};
-use crate::machine::{Config, Context, ControlModel, Launch, MemoryModel, Tell, again};
+use crate::machine::{Context, ControlModel, Launch, MemoryModel, Tell, again};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Shape, Stop, Who};
 use std::sync::Arc;
@@ -21,11 +21,11 @@ pub struct Watched {
     marks: Vec<(Mark, Arc<History>, u128)>,
 }
 
-/// Whether races of all schedules can be looked for in a search: on memory that acts at once. On others, the runs that show what a
-/// search found are looked at.
+/// Whether races of all schedules can be looked for in a search: on memory that acts at once. On others, and where programs copy
+/// asynchronously, the runs that show what a search found are looked at.
 #[must_use]
-pub const fn watches(config: &Config) -> bool {
-    matches!(config.memory, MemoryModel::Flat)
+pub fn watches(context: &Context) -> bool {
+    matches!(context.config().memory, MemoryModel::Flat) && !context.env().copies()
 }
 
 /// The walk of a search through launches, watched where `races` are looked for and can be.
@@ -39,7 +39,7 @@ pub fn walk(
     races: Option<RacesOptions>,
 ) -> Result<Box<dyn Walk>, Stop> {
     let walk = context.walk(launches, self::grain(context, grain, races))?;
-    Ok(match races.filter(|_| watches(context.config())) {
+    Ok(match races.filter(|_| watches(context)) {
         Some(races) => Box::new(Watched::new(walk, context, launches, races)),
         None => walk,
     })
@@ -48,7 +48,7 @@ pub fn walk(
 /// The grain of that walk, where `grain` is that of a search without races.
 pub(super) fn grain(context: &Context, grain: Grain, races: Option<RacesOptions>) -> Grain {
     let visible = matches!(grain, Grain::Visible | Grain::Alike { .. });
-    if visible && races.is_some() && watches(context.config()) { Grain::Ordered } else { grain }
+    if visible && races.is_some() && watches(context) { Grain::Ordered } else { grain }
 }
 
 impl Watched {

@@ -282,7 +282,7 @@ impl Prove {
         if code == 1 && told.iter().all(|t| t.accepted.is_some()) {
             code = if proof.limit.is_some() { 3 } else { 0 };
         }
-        let everywhere = self.common.searched_races().is_some() && watches(target.start().context().config());
+        let everywhere = self.common.searched_races().is_some() && watches(target.start().context());
         let mut looks = self.common.looks_at_runs();
         looks.retain(|check| !everywhere || check != Check::Races.name());
         let report = |extra| {

@@ -7,10 +7,9 @@ use super::report_flags::stopped;
 use crate::base::SourceMap;
 use crate::check::Check;
 use crate::explore::space::Space;
-use crate::explore::watched::watches;
 use crate::launch::{Problem, ProblemKind, open};
 use crate::litmus::{Board, Failure, Options as Layout, Outcome, Outcomes, Placement, lower, parse};
-use crate::machine::{Config, ControlModel};
+use crate::machine::{Config, ControlModel, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::document::Report;
 use crate::report::parts::Exit;
@@ -30,7 +29,7 @@ impl Prove {
 
     /// Whether the checks that are asked for go with a litmus test, of which no run is shown.
     fn fits_litmus(&self, config: &Config) -> Result<(), Vec<Problem>> {
-        let everywhere = |check: &String| check == Check::Races.name() && watches(config);
+        let everywhere = |check: &String| check == Check::Races.name() && config.memory == MemoryModel::Flat;
         let unfit = self.common.looks_at_runs().into_iter().find(|check| !everywhere(check));
         let why = "a search through a litmus test looks for races only, and on flat memory";
         let problem = |text| ProblemKind::UnfitFlag { flag: "--check", text, why }.at(None);

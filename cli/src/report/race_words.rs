@@ -76,6 +76,7 @@ fn does(p: &Party) -> String {
 const fn cause(cause: Unordered) -> &'static str {
     match cause {
         Unordered::SameInstruction => "by lanes of one instruction",
+        Unordered::InFlight => "one of them by an asynchronous copy that its thread has not waited for",
         Unordered::SameWarp => "by threads of one warp with no __syncwarp() between",
         Unordered::SameBlock => "by threads of one block with no barrier between",
         Unordered::OtherBlock => "by threads of different blocks that nothing orders",
@@ -91,6 +92,9 @@ pub(super) const fn hint(race: &Race) -> &'static str {
         }
         Unordered::SameInstruction => {
             "which lane's write stays is open: let one lane write, or use an atomic operation"
+        }
+        Unordered::InFlight => {
+            "wait for the copy's group in the thread that began it (cp.async.wait_group), then meet at a barrier"
         }
         Unordered::SameWarp => "put __syncwarp() (bar.warp.sync) between, or let one thread do both",
         Unordered::SameBlock => "put __syncthreads() (bar.sync) between, outside of divergent branches",

@@ -47,7 +47,7 @@ impl Context {
     pub fn new(env: impl Into<Arc<ProgEnv>>, config: Config) -> Result<Self, Stop> {
         let env = env.into();
         let control = config.control.unwrap_or(ControlModel::of_target(env.target.sm));
-        let machine = machine(control, env.target.sm, env.target.address_bits, &config);
+        let machine = machine(control, (env.target.sm, env.target.address_bits), env.copies(), &config);
         let (context, program) = (ContextId(0), ProgramId(0));
         let watch = Stopwatch::start(None);
         let mut new =

@@ -24,7 +24,7 @@ use crate::machine::walk::Walker;
 use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
-use crate::memory::{Cx, Delayed, DelayedModel, Environment, FermiModel, MemoryModel, SiteHints};
+use crate::memory::{Accesses, Cx, Delayed, DelayedModel, Environment, FermiModel, MemoryModel, SiteHints};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::any::Any;
@@ -184,25 +184,28 @@ struct Hosted<C, M: Environment> {
     sent: u32,
 }
 
-/// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits.
+/// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits. `copies`: they copy asynchronously.
 #[must_use]
-pub fn machine(control: ControlModel, sm: u32, address_bits: u32, config: &Config) -> Box<dyn Machine> {
-    match &config.memory {
-        MemoryModel::Flat => controlled::<Flat>(control, (), address_bits, config),
-        MemoryModel::Split => controlled::<Delayed>(control, DelayedModel::Split, address_bits, config),
-        MemoryModel::Mutexed(mechanism) => {
-            controlled::<Delayed>(control, DelayedModel::Mutexed(*mechanism), address_bits, config)
-        }
-        MemoryModel::Lsc => controlled::<Delayed>(control, DelayedModel::Lsc, address_bits, config),
-        MemoryModel::Slsc => controlled::<Delayed>(control, DelayedModel::Slsc, address_bits, config),
-        MemoryModel::Rsp(scheme) => {
-            controlled::<Delayed>(control, DelayedModel::Promoted(*scheme), address_bits, config)
-        }
+pub fn machine(
+    control: ControlModel,
+    (sm, address_bits): (u32, u32),
+    copies: bool,
+    config: &Config,
+) -> Box<dyn Machine> {
+    let accesses = match &config.memory {
+        MemoryModel::Flat if !copies => return controlled::<Flat>(control, (), address_bits, config),
         MemoryModel::Fermi(device, programs) => {
             let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
-            controlled::<Fermi>(control, model, address_bits, config)
+            return controlled::<Fermi>(control, model, address_bits, config);
         }
-    }
+        MemoryModel::Flat => Accesses::Whole,
+        MemoryModel::Split => Accesses::Split,
+        MemoryModel::Mutexed(mechanism) => Accesses::Mutexed(*mechanism),
+        MemoryModel::Lsc => Accesses::Lsc,
+        MemoryModel::Slsc => Accesses::Slsc,
+        MemoryModel::Rsp(scheme) => Accesses::Promoted(*scheme),
+    };
+    controlled::<Delayed>(control, DelayedModel { accesses, copies }, address_bits, config)
 }
 
 fn controlled<M: Environment + 'static>(

@@ -1,5 +1,6 @@
 //! What every memory engine answers.
 
+use super::copies::Copy;
 use super::flat::Arena;
 use super::{
     Acted, Active, Cx, Held, Issuer, LocalMemory, Movable, OperationName, Plain32, Snapshot, Stores, Taken, Uses,
@@ -55,6 +56,17 @@ pub trait Memory: Snapshot {
     fn number(&self, address: u64, bytes: u32) -> Option<u64> {
         self.arena().bytes_at(address, bytes.into()).filter(|_| bytes <= 8).map(number)
     }
+
+    /// Whether copies can be in flight here.
+    fn has_copies(&self) -> bool {
+        false
+    }
+
+    /// Asynchronous copies begin (D-async).
+    fn begin(&mut self, _: Copy) {}
+
+    /// What lanes of a warp have begun to copy becomes a group of each.
+    fn commit(&mut self, _: Who, _: LaneMask) {}
 
     /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is
     /// pending or the instruction waits for earlier operations (D-ready).

@@ -4,6 +4,7 @@
 //! completes it in `issue`; an engine with caches turns it into operations and completes it in `perform`. Knows nothing
 //! of scheduling, of convergence or of barriers.
 
+pub mod copies;
 mod delayed;
 mod engine;
 mod environment;
@@ -18,7 +19,7 @@ pub mod rsp;
 mod snapshot;
 pub mod split;
 
-pub use delayed::{Delayed, DelayedModel};
+pub use delayed::{Accesses, Delayed, DelayedModel};
 pub use engine::Memory;
 pub use environment::Environment;
 pub use fermi::FermiModel;

@@ -24,6 +24,8 @@ pub enum Waits {
     /// Every earlier operation of the executing threads, as after `membar.cta`: barriers order memory among their
     /// participants (PTX ISA, `bar`), and the device runtime looks at memory.
     Operations,
+    /// The asynchronous copies of the executing threads: of all groups but so many of the newest; `None`: all, in groups or not.
+    Copies(Option<u8>),
 }
 
 /// The registers that an instruction names.
@@ -58,6 +60,7 @@ impl Uses {
         });
         uses.waits = match instr.op {
             Op::Ret => Waits::Frame,
+            Op::CopyWait => Waits::Copies(u8::try_from(instr.imm).ok()),
             Op::Bar | Op::WarpSync | Op::Syscall(_) => Waits::Operations,
             _ => Waits::Nothing,
         };

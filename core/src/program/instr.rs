@@ -143,6 +143,17 @@ pub enum Op {
     /// What all lanes of a warp do together to matrices: `imm` indexes `ProgEnv::matrices`.
     Matrix,
 
+    /// The source of asynchronous copies is looked at: `imm` indexes `ProgEnv::requests`, where it is a load; the bytes that a
+    /// lane takes from it are in 32-bit slot `b`, all where there is none. The copies themselves follow.
+    CopyFrom,
+    /// Asynchronous copies are begun: `imm` indexes `ProgEnv::requests`, where the destination is a store and their source
+    /// comes before it; `b` as for [`Op::CopyFrom`].
+    CopyTo,
+    /// What the lanes have begun to copy becomes a group.
+    CopyCommit,
+    /// The lanes wait for their copies: for all groups but the `imm` newest, `u32::MAX`: for all copies.
+    CopyWait,
+
     /// `membar` and `fence`.
     Fence {
         /// How far it reaches.

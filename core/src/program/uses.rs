@@ -16,7 +16,7 @@ impl ProgEnv {
     #[must_use]
     pub fn request(&self, instr: &Instr) -> Option<WarpRequest> {
         let (op, space) = match instr.op {
-            Op::Mem => return self.requests.get(instr.imm as usize).copied(),
+            Op::Mem | Op::CopyFrom | Op::CopyTo => return self.requests.get(instr.imm as usize).copied(),
             Op::LdGlobal32 => (MemOp::Load, Space::Global),
             Op::LdShared32 => (MemOp::Load, Space::Shared),
             Op::StGlobal32 => (MemOp::Store, Space::Global),
@@ -24,6 +24,19 @@ impl ProgEnv {
             _ => return None,
         };
         Some(WarpRequest::word(op, space, (instr.a, instr.imm.cast_signed()), instr.d, CacheOp::Default))
+    }
+
+    /// The source and the destination of the asynchronous copies that an instruction begins.
+    #[must_use]
+    pub fn copy(&self, instr: &Instr) -> Option<(&WarpRequest, &WarpRequest)> {
+        let to = (instr.imm as usize, instr.op == Op::CopyTo);
+        Some((self.requests.get(to.0.checked_sub(1)?)?, self.requests.get(to.0)?)).filter(|_| to.1)
+    }
+
+    /// Whether it copies asynchronously.
+    #[must_use]
+    pub fn copies(&self) -> bool {
+        self.code.iter().any(|instr| instr.op == Op::CopyTo)
     }
 
     /// The exchange that an instruction makes.
@@ -131,6 +144,17 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
             matrix.sources.iter().flat_map(Registers::all).for_each(|(class, slot)| see(READ, class, slot));
             matrix.d.all().for_each(|(class, slot)| see(WRITTEN, class, slot));
         }
+        Op::CopyFrom | Op::CopyTo => {
+            if let Some(request) = env.requests.get(instr.imm as usize) {
+                see(READ, request.address_class(), request.addr);
+            }
+            // The destination's instruction needs the source's address once more.
+            if let Some((from, _)) = env.copy(instr) {
+                see(READ, from.address_class(), from.addr);
+            }
+            see(READ, W, instr.b);
+        }
+        Op::CopyCommit | Op::CopyWait => {}
         Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
         Op::Fence { .. } | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
     }

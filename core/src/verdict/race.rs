@@ -45,6 +45,8 @@ pub struct Party {
 pub enum Unordered {
     /// Lanes of one instruction write one location: which one stays is open.
     SameInstruction,
+    /// One is of an asynchronous copy that its thread has not waited for.
+    InFlight,
     /// Threads of one warp, with no synchronisation of the warp between.
     SameWarp,
     /// Threads of one block, with no barrier between.

@@ -22,6 +22,26 @@ use crate::verdict::{Access, AccessId, AccessKind, LimitKind, Stop, Strength, Wh
 /// A race, where the first one is to stop the run.
 #[inline]
 pub(super) fn run(watch: &mut Watch, at: usize, who: Who, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
+    taken_apart(watch, at, who, access, sites, true)
+}
+
+/// The same of what was in flight, and was compared with what was besides.
+///
+/// # Errors
+/// As of [`run`].
+pub(super) fn noted(watch: &mut Watch, at: usize, who: Who, access: &Access<'_>, sites: &[Site]) -> Result<(), Stop> {
+    taken_apart(watch, at, who, access, sites, false)
+}
+
+#[inline]
+fn taken_apart(
+    watch: &mut Watch,
+    at: usize,
+    who: Who,
+    access: &Access<'_>,
+    sites: &[Site],
+    beside: bool,
+) -> Result<(), Stop> {
     let warp = who.warp as usize;
     let Some(site) = access_at(sites, access.pc) else { return Ok(()) };
     let Some(launch) = watch.launch else { return Ok(()) };
@@ -40,6 +60,9 @@ pub(super) fn run(watch: &mut Watch, at: usize, who: Who, access: &Access<'_>, s
         }
     };
     let cx = Context { launch, at, warp, access, sites, site, pc: access.pc, access_id };
+    if beside && (site.copies || !watch.copies.is_empty()) {
+        watch.beside_copies(&cx)?;
+    }
     let word = site.is_word();
     let patterns = if word { Pattern::of(access.addresses, access.lanes, access.strides) } else { [Pattern::Apart; 2] };
     // Rows in order are apart from each other, or the same.
@@ -205,7 +228,7 @@ impl Watch {
 
     /// Whether an address of an access is in shared memory. `None`: no other thread sees it.
     #[inline]
-    fn is_shared(&self, cx: &Context<'_>, address: u64) -> Option<bool> {
+    pub(super) fn is_shared(&self, cx: &Context<'_>, address: u64) -> Option<bool> {
         match cx.site.space {
             Space::Shared => Some(true),
             Space::Generic => match self.env.addresses().inside(address) {
@@ -326,7 +349,12 @@ impl Watch {
                 unknown |= found.unknown;
                 unordered = unordered.or(found.unordered);
                 releases.extend(found.releases);
-                conflicts.extend(found.races.into_iter().map(|raced| Conflict { raced, byte, shared }));
+                conflicts.extend(found.races.into_iter().map(|raced| Conflict {
+                    raced,
+                    byte,
+                    shared,
+                    in_flight: false,
+                }));
             }
             if cx.access_id == AccessId::NONE && (!releases.is_empty() || cx.site.acquires) {
                 sync::observe(block, who, address, cx.site, releases);

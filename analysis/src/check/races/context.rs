@@ -35,6 +35,7 @@ impl Context<'_> {
         let addresses = self.access.addresses;
         let mut earlier = lanes_of(self.access.lanes & ((1 << lane) - 1));
         match self.site.kind {
+            _ if self.site.copies => None,
             AccessKind::Write => self.stored(lane, address),
             AccessKind::Atomic if earlier.any(|l| addresses[l] == addresses[lane]) => None,
             AccessKind::Read | AccessKind::Atomic => self.access.memory.number(address, self.site.width),
@@ -54,7 +55,9 @@ impl Context<'_> {
         if self.is_twin(view.warp, thread, pc, start) && site.kind == AccessKind::Write {
             return self.stored(thread.lane as usize, start);
         }
-        self.access.memory.number(start, site.width).filter(|_| site.kind != AccessKind::Atomic)
+        // What a copy writes is not there yet.
+        let known = site.kind != AccessKind::Atomic && !site.copies;
+        self.access.memory.number(start, site.width).filter(|_| known)
     }
 }
 

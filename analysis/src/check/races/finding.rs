@@ -75,6 +75,8 @@ pub(super) struct Conflict {
     pub byte: u64,
     /// Whether it lies in shared memory.
     pub shared: bool,
+    /// Whether the other access is an asynchronous copy's that nobody has waited for.
+    pub in_flight: bool,
 }
 
 impl Findings {

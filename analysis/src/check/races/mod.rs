@@ -16,6 +16,7 @@ mod cell;
 mod clock;
 mod conflict;
 mod context;
+mod copies;
 mod fence;
 mod finding;
 mod flight;
@@ -90,7 +91,7 @@ impl Races {
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
         let sites = sites(&env, false, false);
-        let orders = |s: &Site| matches!(s, Site::Fence(_) | Site::WarpSync(_) | Site::Exit);
+        let orders = |s: &Site| !matches!(s, Site::Other | Site::Access(_));
         let orders = sites.iter().enumerate().filter(|(_, s)| orders(s)).map(|(k, _)| k).collect();
         let watch = Watch { env, kept: KEPT, next: 1, last: (u64::MAX, 0), ..Watch::default() };
         let plan = Plan::of(&watch.env);
@@ -138,12 +139,14 @@ impl Races {
     }
 
     #[inline(always)]
-    fn step(&mut self, who: Who, step: &Step<'_>) {
+    fn step(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         // Nearly all instructions order nothing.
         match self.sites.get(step.pc.0 as usize) {
             None | Some(Site::Other | Site::Access(_)) => {}
+            Some(&Site::CopyWait(newest)) => self.watch.waited(who, step, newest, &self.sites)?,
             Some(&site) => self.watch.synchronise(who, step, site),
         }
+        Ok(())
     }
 }
 
@@ -158,7 +161,7 @@ impl Sink for Races {
     #[inline]
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {
         match event {
-            Event::Step(step) => self.step(who, &step),
+            Event::Step(step) => return self.step(who, &step),
             Event::Access(access) => {
                 let Some(at) = self.watch.block(who) else { return Ok(()) };
                 if let Some(site) = access_at(&self.sites, access.pc) {
@@ -173,9 +176,10 @@ impl Sink for Races {
                 self.watch.names = names.to_vec();
                 let env = Arc::clone(&self.watch.env);
                 let (params, variables) = (params.to_vec(), variables.to_vec());
+                let copies = env.copies();
                 let launched = Launched { env, entry: shape.entry, params, dynamic_shared, variables };
-                // Where memory acts later, all accesses are told.
-                let quiet = (!later).then(|| Quiet::new(&self.plan, &launched, names, &self.sites));
+                // Where memory acts later, or copies do, all accesses are told.
+                let quiet = (!later && !copies).then(|| Quiet::new(&self.plan, &launched, names, &self.sites));
                 self.quiet = quiet.unwrap_or_default();
                 return self.watch.begin(shape, program, (tokens, later));
             }

@@ -21,6 +21,10 @@ pub(super) enum Site {
     WarpSync(Slot),
     /// The threads end.
     Exit,
+    /// What threads have begun to copy becomes a group.
+    CopyCommit,
+    /// Threads have waited for their copies: for all groups but so many of the newest, or for all.
+    CopyWait(Option<u32>),
 }
 
 /// A memory access that several threads may see.
@@ -45,6 +49,8 @@ pub(super) struct AccessSite {
     pub space: Space,
     /// Where it finds its data, for reports.
     pub data: Data,
+    /// Whether it is an asynchronous copy's.
+    pub copies: bool,
 }
 
 /// The registers that a store takes its elements from.
@@ -91,6 +97,7 @@ pub(super) fn access_at(sites: &[Site], pc: Pc) -> Option<&AccessSite> {
 pub(super) fn sites(env: &ProgEnv, weak: bool, remote: bool) -> Vec<Site> {
     let site = |(pc, i): (usize, &Instr)| match plain::request(env, i) {
         Some(request) => access(&request).map_or(Site::Other, |site| {
+            let site = AccessSite { copies: matches!(i.op, Op::CopyFrom | Op::CopyTo), ..site };
             let site = if remote { site.with_mark_of(&request) } else { site };
             let volatile = request.order == Order::Volatile;
             let waits = || request.op == MemOp::Load && waits(env, pc, &request);
@@ -103,6 +110,8 @@ pub(super) fn sites(env: &ProgEnv, weak: bool, remote: bool) -> Vec<Site> {
             Op::Fence { scope, order } => Site::Fence(fence(scope, order)),
             Op::WarpSync => Site::WarpSync(i.a),
             Op::Exit => Site::Exit,
+            Op::CopyCommit => Site::CopyCommit,
+            Op::CopyWait => Site::CopyWait((i.imm != u32::MAX).then_some(i.imm)),
             _ => Site::Other,
         },
     };
@@ -162,6 +171,7 @@ fn access(request: &WarpRequest) -> Option<AccessSite> {
         payload: false,
         space: request.space,
         data: Data { wide: request.wide, slots: request.regs },
+        copies: false,
     })
 }
 

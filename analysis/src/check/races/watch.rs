@@ -1,6 +1,7 @@
 //! What is known of a run so far: its launch, its blocks, the shadows of memory.
 
 use super::clock::FenceOrder;
+use super::copies::Copies;
 use super::finding::Findings;
 use super::flight::Flights;
 use super::launch::Launch;
@@ -36,6 +37,7 @@ pub(super) struct Watch {
     pub names: Vec<Named>,
     pub findings: Findings,
     pub flights: Flights,
+    pub copies: Copies,
 }
 
 impl Watch {
@@ -57,6 +59,7 @@ impl Watch {
         self.order = FenceOrder::default();
         self.fenced = Fenced::default();
         self.flights = Flights::default();
+        self.copies.clear();
         Ok(())
     }
 
@@ -95,6 +98,7 @@ impl Watch {
     pub fn end_block(&mut self, who: Who) {
         let Some(at) = self.places.remove(&who.block) else { return };
         self.last = (u64::MAX, 0);
+        self.copies.end_block(at);
         if let Some(mut block) = self.blocks.get_mut(at).and_then(Option::take) {
             block.shared.clear();
             self.spare.push(block.shared);
@@ -128,7 +132,8 @@ impl Watch {
                     block.exit(warp, step.lanes);
                 }
             }
-            Site::Other | Site::Access(_) => {}
+            Site::CopyCommit => self.copies.commit(at, who.warp, step.lanes),
+            Site::Other | Site::Access(_) | Site::CopyWait(_) => {}
         }
     }
 }

@@ -251,7 +251,7 @@ impl ScriptDevice {
 pub(super) fn fresh(programs: &Programs, control: ControlModel, config: &Config) -> Box<dyn Machine> {
     let sm = programs.values().map(|env| env.target.sm).min().unwrap_or_default();
     let bits = programs.values().map(|env| env.target.address_bits).next().unwrap_or(64);
-    machine(control, sm, bits, config)
+    machine(control, (sm, bits), programs.values().any(|env| env.copies()), config)
 }
 
 /// A step that names what is not there: scripts are checked before anything runs.

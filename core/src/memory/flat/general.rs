@@ -323,3 +323,16 @@ pub(in crate::memory) fn tell<S: Sink>(
     let access = Access { pc, lanes, together, element, kind, addresses, strides, bytes, regs, memory, access_id };
     hand_on(at, &access, cx)
 }
+
+/// Tells the observer of an access by lanes that is about to be taken in, whole.
+pub(in crate::memory) fn tell_of<S: Sink>(
+    arena: &Arena,
+    (at, mask): (Issuer, LaneMask),
+    rq: &WarpRequest,
+    regs: &Frame,
+    near: &Near<'_>,
+    cx: &mut Cx<'_, S>,
+) -> Taken {
+    let told = Told { memory: arena.contents(near), together: mask, element: 0, access_id: None };
+    tell(told, at, mask, rq, regs, near, cx)
+}

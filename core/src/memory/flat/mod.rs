@@ -11,7 +11,8 @@ mod place;
 mod plain;
 
 pub use arena::Arena;
-pub(super) use general::{Told, carry_out, extend, tell};
+pub(super) use general::{Told, carry_out, extend, tell, tell_of};
+pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
 
 use super::{Active, Cx, Environment, Memory, Plain32, Taken};

@@ -7,7 +7,7 @@ use crate::program::instr::{MemOp, STACK_BASE, Space, WarpRequest, value};
 use crate::verdict::{AllocKind, BugKind, Nearest, Relation};
 
 /// Each lane's address in the request's space.
-pub(super) fn addresses(rq: &WarpRequest, regs: &Frame) -> [u64; LANES] {
+pub(in crate::memory) fn addresses(rq: &WarpRequest, regs: &Frame) -> [u64; LANES] {
     let mut addresses = [0; LANES];
     if rq.addr_wide {
         let values = &regs.q[rq.addr.index()].0;

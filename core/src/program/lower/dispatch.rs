@@ -37,6 +37,7 @@ impl<'t> FnLower<'_, 't> {
             O::BAR | O::BARRIER => self.barrier(instr),
             O::MEMBAR | O::FENCE => self.fence(instr),
             O::SHFL | O::VOTE | O::MATCH | O::REDUX | O::ELECT | O::ACTIVEMASK => self.exchange(instr),
+            O::CP => self.cp_async(instr),
             O::MMA => self.mma(instr),
             O::WMMA => self.wmma(instr),
             O::LDMATRIX => self.ldmatrix(instr),

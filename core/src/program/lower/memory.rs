@@ -70,14 +70,20 @@ impl<'t> FnLower<'_, 't> {
 
     /// Emits a memory action at an address, and notes which variable that names.
     pub(super) fn request(&mut self, role: Role, request: WarpRequest, at: &Located) {
+        let imm = self.requested(request, at);
+        let instr = Instr { imm, a: request.addr, d: request.regs[0], ..Instr::new(Op::Mem) };
+        self.emit(role, instr);
+    }
+
+    /// The number of a memory action at an address, with a note of which variable that names.
+    pub(super) fn requested(&mut self, request: WarpRequest, at: &Located) -> u32 {
         let imm = u32::try_from(self.program.env.requests.len()).unwrap_or(u32::MAX);
         self.direct.extend(at.owner.map(|owner| (imm, owner)));
         if let Some(within) = at.place.and_then(|place| self.within(place)) {
             self.program.env.named.insert(imm, within);
         }
         self.program.env.requests.push(WarpRequest { remote: self.remote, ..request });
-        let instr = Instr { imm, a: request.addr, d: request.regs[0], ..Instr::new(Op::Mem) };
-        self.emit(role, instr);
+        imm
     }
 
     /// A variable as a part of its window; none where the address's slot says which it is.

@@ -8,6 +8,7 @@
 mod calls;
 mod compute;
 mod control;
+mod copies;
 mod dispatch;
 mod error;
 mod function;

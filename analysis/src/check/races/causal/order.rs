@@ -33,7 +33,8 @@ impl Causal {
                     lanes_of(step.lanes).for_each(|lane| _ = history.threads.remove(&thread(who, lane)));
                 }
             }
-            Some(Site::Other | Site::Access(_)) | None => {}
+            // Programs that copy are not searched for races of all schedules.
+            Some(Site::Other | Site::Access(_) | Site::CopyCommit | Site::CopyWait(_)) | None => {}
         }
     }
 

@@ -1,0 +1,37 @@
+//! Asynchronous copies: how they begin, become groups and are waited for (D-async).
+
+use crate::base::expand;
+use crate::machine::control::Control;
+use crate::machine::warp::guarded::near;
+use crate::machine::warp::slow_path::{Rare, Trouble};
+use crate::memory::copies::{look_at_source, take_in};
+use crate::memory::{Active, Memory};
+use crate::program::instr::Op;
+use crate::verdict::Sink;
+
+impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
+    /// `cp.async` and what belongs to it (PTX ISA 9.7.9.25.3).
+    pub fn copy(&mut self) -> Result<(), Trouble> {
+        let (i, env, pc) = (self.i, self.sh.env, self.flow.pc);
+        if !self.mem.has_copies() {
+            return Err(Trouble::Unsupported("asynchronous copies on memory with caches".to_owned()));
+        }
+        match i.op {
+            Op::CopyCommit => self.mem.commit(self.sh.who, self.m),
+            // Whoever comes here has no copies in flight that it waits for.
+            Op::CopyWait => {}
+            _ => {
+                let lanes = expand(self.m, &self.cx.tables);
+                let at = self.sh.issuer(pc, self.flow.depth);
+                let near = &mut near::<M>(self.sh, self.local, pc);
+                let on = Active { at, mask: self.m, lanes: &lanes, regs: self.regs, near };
+                match (env.copy(i), env.request(i)) {
+                    (Some((from, to)), _) => take_in(self.mem, on, (from, to, i.b), self.cx)?,
+                    (None, Some(from)) => look_at_source(self.mem.arena(), on, (&from, i.b), self.cx)?,
+                    (None, None) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}

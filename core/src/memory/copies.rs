@@ -1,0 +1,371 @@
+//! Asynchronous copies in flight (`cp.async`, PTX ISA 9.7.9.25; D-async).
+//!
+//! A copy is taken in when its instruction is executed, and lands later: some time before its thread has waited for it, it reads global memory
+//! and writes shared memory. Nothing orders it with what its thread does besides (PTX ISA 9.7.9.25.1). The copies of one
+//! instruction land together where memory carries out instructions as wholes, else lane by lane.
+
+use super::flat::{Arena, places, tell_of};
+use super::{Acted, Active, Cx, Fault, Issuer, Movable, OperationName, Stores, Taken, Trouble, Uses, Waits, snapshot};
+use crate::base::{LANES, LaneMask, lanes_of};
+use crate::program::instr::{NO_SLOT, Slot, WarpRequest};
+use crate::verdict::{Event, LaneBytes, Look, MemoryStep, OperationView, Region, Sink, StepEnd, Stop, Who};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// Groups that are told apart: a wait for more than so many is one for all.
+const GROUPS: u8 = u8::MAX;
+/// Where the places of copies begin among the names of a warp's operations.
+const FIRST: u32 = 1 << 16;
+
+/// The copy of a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Part {
+    /// The lane.
+    lane: u8,
+    /// The bytes that are taken from the source; the rest are zeros.
+    taken: u8,
+    /// The source, in device memory.
+    from: u64,
+    /// The destination, in the block's shared memory.
+    to: u64,
+}
+
+/// Copies of one instruction that have not landed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Copy {
+    at: Issuer,
+    /// Bytes that each lane writes.
+    bytes: u8,
+    /// How many groups their threads have committed after theirs; `None`: theirs is not committed.
+    age: Option<u8>,
+    /// By lane, in ascending order.
+    parts: SmallVec<[Part; 4]>,
+}
+
+impl Copy {
+    fn lanes(&self) -> LaneMask {
+        self.parts.iter().fold(0, |lanes, part| lanes | 1 << part.lane)
+    }
+
+    /// Whether a wait is for it.
+    fn is_awaited(&self, wait: Option<u8>) -> bool {
+        match (wait, self.age) {
+            (None, _) => true,
+            (Some(newest), Some(age)) => age >= newest,
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// The copies in flight of all warps. Their numbers are stable while they live.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Copies {
+    slots: Vec<Option<Copy>>,
+    /// The copies that may land: bit `l` of half `k` is lane `l` of slot `k`.
+    ready: Vec<u64>,
+    /// The slots of each warp, in the order of their instructions.
+    warps: FxHashMap<Who, SmallVec<[u32; 4]>>,
+    /// Whether lanes land one by one.
+    apart: bool,
+}
+
+impl Copies {
+    /// None; `apart`: lanes will land one by one.
+    #[must_use]
+    pub(super) fn new(apart: bool) -> Self {
+        Self { apart, ..Self::default() }
+    }
+
+    /// Takes in copies of lanes.
+    pub(super) fn push(&mut self, copy: Copy) {
+        let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.warps.entry(copy.at.who).or_default().push(number(slot));
+        self.slots[slot] = Some(copy);
+        self.mark(slot);
+    }
+
+    /// Notes which copies of a slot may land.
+    fn mark(&mut self, slot: usize) {
+        let lanes = self.slots.get(slot).and_then(Option::as_ref).map_or(0, Copy::lanes);
+        let lanes = if self.apart { lanes } else { lanes & lanes.wrapping_neg() };
+        self.ready.resize(self.slots.len().div_ceil(2).max(slot / 2 + 1), 0);
+        let shift = slot % 2 * LANES;
+        let word = &mut self.ready[slot / 2];
+        *word = *word & !(u64::from(LaneMask::MAX) << shift) | u64::from(lanes) << shift;
+    }
+
+    /// Empties a slot.
+    fn leave(&mut self, slot: usize) {
+        if let Some(copy) = self.slots.get_mut(slot).and_then(Option::take)
+            && let Some(list) = self.warps.get_mut(&copy.at.who)
+        {
+            list.retain(|s| *s as usize != slot);
+            if list.is_empty() {
+                self.warps.remove(&copy.at.who);
+            }
+        }
+        self.mark(slot);
+        // Equal states compare equal, however many slots there once were.
+        while self.slots.last().is_some_and(Option::is_none) {
+            self.slots.pop();
+        }
+        self.ready.truncate(self.slots.len().div_ceil(2));
+    }
+
+    fn of(&self, who: Who) -> impl Iterator<Item = (usize, &Copy)> {
+        let slots = self.warps.get(&who).into_iter().flatten();
+        slots.filter_map(|slot| Some((*slot as usize, self.slots.get(*slot as usize)?.as_ref()?)))
+    }
+
+    /// `cp.async.commit_group`: what the lanes have begun becomes a group.
+    pub(super) fn commit(&mut self, who: Who, lanes: LaneMask) {
+        let all: SmallVec<[u32; 4]> = self.warps.remove(&who).unwrap_or_default();
+        let mut kept: SmallVec<[u32; 4]> = SmallVec::new();
+        for slot in all {
+            let Some(copy) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { continue };
+            kept.push(slot);
+            let older = Some(copy.age.map_or(0, |age| age.saturating_add(1).min(GROUPS)));
+            let inside = copy.lanes() & lanes;
+            if inside == copy.lanes() {
+                copy.age = older;
+            } else if inside != 0 {
+                // Lanes that commit apart from each other have groups of their own.
+                let (theirs, rest) = copy.parts.iter().copied().partition(|part| inside >> part.lane & 1 == 1);
+                let mut apart = Copy { age: older, ..copy.clone() };
+                (copy.parts, apart.parts) = (rest, theirs);
+                self.mark(slot as usize);
+                self.push(apart);
+                kept.extend(self.warps.remove(&who).unwrap_or_default());
+            }
+        }
+        if !kept.is_empty() {
+            self.warps.insert(who, kept);
+        }
+    }
+
+    /// The lanes that an instruction holds back until copies have landed.
+    pub(super) fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
+        let Waits::Copies(wait) = uses.waits else { return 0 };
+        self.of(at.who).filter(|(_, copy)| copy.is_awaited(wait)).fold(0, |m, (_, copy)| m | copy.lanes()) & lanes
+    }
+
+    /// The copies that may land, as a bitset over their numbers.
+    pub(super) fn ready(&self) -> &[u64] {
+        &self.ready
+    }
+
+    /// How many operations have not ended.
+    pub(super) fn pending(&self) -> usize {
+        self.ready.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The warps that have copies in flight.
+    pub(super) fn warps(&self) -> impl Iterator<Item = &Who> {
+        self.warps.keys()
+    }
+
+    /// The operations of a warp by their names: the place of an instruction among those in flight, and the lane.
+    pub(super) fn movable(&self, who: Who, out: &mut Vec<Movable>) {
+        for (order, (_, copy)) in (0..).zip(self.of(who)) {
+            let name = |lane: u32| OperationName {
+                block: who.block,
+                warp: who.warp,
+                place: FIRST + order * LANES as u32 + lane,
+            };
+            let lanes = copy.lanes();
+            if self.apart {
+                out.extend(
+                    (0..LANES as u32).filter(|l| lanes >> l & 1 == 1).map(|l| Movable { name: name(l), lanes: 1 << l }),
+                );
+            } else {
+                out.push(Movable { name: name(lanes.trailing_zeros()), lanes });
+            }
+        }
+    }
+
+    /// The number of an operation.
+    pub(super) fn number(&self, launch: u32, name: OperationName) -> Option<u32> {
+        let OperationName { block, warp, place } = name;
+        let place = place.checked_sub(FIRST)? as usize;
+        let (slot, _) = self.of(Who { launch, block, warp }).nth(place / LANES)?;
+        let bit = slot * LANES + place % LANES;
+        (self.ready.get(bit / 64)? >> (bit % 64) & 1 == 1).then(|| number(bit))
+    }
+
+    /// The warp that an operation is of.
+    pub(super) fn owner(&self, number: u32) -> Option<Who> {
+        self.slots.get(number as usize / LANES)?.as_ref().map(|copy| copy.at.who)
+    }
+
+    /// Appends what a warp has in flight.
+    pub(super) fn save(&self, who: Who, out: &mut Vec<u8>) {
+        self.of(who).for_each(|(_, copy)| snapshot::put(copy, out));
+    }
+
+    /// A warp has in flight what was saved.
+    pub(super) fn load(&mut self, who: Who, mut from: &[u8]) {
+        for slot in self.warps.get(&who).cloned().unwrap_or_default() {
+            self.leave(slot as usize);
+        }
+        while let Some(copy) = snapshot::take::<Copy>(&mut from) {
+            self.push(copy);
+        }
+    }
+
+    /// For people.
+    pub(super) fn view(&self) -> impl Iterator<Item = OperationView> {
+        let mut all: Vec<&Copy> = self.slots.iter().flatten().collect();
+        all.sort_unstable_by_key(|copy| (copy.at.who.launch, copy.at.who.block, copy.at.who.warp));
+        all.into_iter().map(|copy| shown(copy, copy.lanes(), Vec::new()))
+    }
+
+    /// A copy lands, by its number.
+    ///
+    /// # Errors
+    /// Its source or its block is gone; an observer stopped the run.
+    pub(super) fn land<S: Sink>(
+        &mut self,
+        number: u32,
+        arena: &Arena,
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Acted {
+        let (slot, lane) = (number as usize / LANES, number as usize % LANES);
+        let Some(copy) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
+        let lanes = if self.apart { 1 << lane } else { copy.lanes() };
+        let (parts, rest) = copy.parts.iter().copied().partition(|part| lanes >> part.lane & 1 == 1);
+        let landed = Copy { parts, ..copy.clone() };
+        copy.parts = rest;
+        if copy.parts.is_empty() {
+            self.leave(slot);
+        } else {
+            self.mark(slot);
+        }
+        let trouble = |fault| Box::new(Trouble { at: landed.at, lanes, fault });
+        let gone = |what| trouble(Fault::Stop(Stop::internal(what, None)));
+        let who = landed.at.who;
+        let shared =
+            stores.shared(who.launch, who.block).ok_or_else(|| gone("a copy is in flight whose block is gone"))?;
+        for part in &landed.parts {
+            let taken = usize::from(part.taken);
+            let place = usize::try_from(part.to).unwrap_or(usize::MAX);
+            let to = place.checked_add(landed.bytes.into()).and_then(|end| shared.get_mut(place..end));
+            let to = to.ok_or_else(|| gone("a copy is in flight to where no shared memory is"))?;
+            to.fill(0);
+            if taken > 0 {
+                let from = arena.bytes_at(part.from, part.taken.into());
+                let from = from.ok_or_else(|| gone("a copy is in flight whose source is gone"))?;
+                to[..taken].copy_from_slice(from);
+            }
+        }
+        if S::ON {
+            let look = || {
+                let accesses = landed.parts.iter().map(|part| LaneBytes {
+                    lane: part.lane.into(),
+                    address: part.to,
+                    bytes: landed.bytes.into(),
+                    value: None,
+                });
+                let operation = shown(&landed, lanes, accesses.collect());
+                MemoryStep::Operation { operation, from: 0, end: StepEnd::Ends }
+            };
+            let told = cx.sink.event(who, Event::MemoryStep(Look::new(&look)));
+            told.map_err(|stop| trouble(Fault::Stop(stop)))?;
+        }
+        Ok(())
+    }
+}
+
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// Copies of lanes as an operation of memory.
+fn shown(copy: &Copy, lanes: LaneMask, accesses: Vec<LaneBytes>) -> OperationView {
+    OperationView {
+        who: copy.at.who,
+        pc: copy.at.pc,
+        lanes,
+        processor: copy.at.sm,
+        name: "cp.async".to_owned(),
+        region: Some(Region::Shared),
+        accesses,
+        ..OperationView::default()
+    }
+}
+
+/// How many bytes of its source each lane takes: what the register says, at most all.
+fn taken(size: Slot, bytes: u32, on: &Active<'_, '_>) -> [u32; LANES] {
+    if size == NO_SLOT {
+        return [bytes; LANES];
+    }
+    on.regs.w.get(size.index()).map_or([bytes; LANES], |sizes| sizes.0.map(|size| size.min(bytes)))
+}
+
+/// The source of copies is looked at: each lane that takes bytes from it may read them. They are not read yet.
+///
+/// # Errors
+/// The program must not access it.
+pub fn look_at_source<S: Sink>(
+    arena: &Arena,
+    on: Active<'_, '_>,
+    (from, size): (&WarpRequest, Slot),
+    cx: &mut Cx<'_, S>,
+) -> Taken {
+    let all = taken(size, from.bytes(), &on);
+    let Active { at, mask, regs, near, .. } = on;
+    let mut left = lanes_of(mask).filter(|l| all[*l] > 0).fold(0, |m: LaneMask, l| m | 1 << l);
+    // Lanes that take as many bytes are told together.
+    while left != 0 {
+        let bytes = all[left.trailing_zeros() as usize];
+        let lanes = lanes_of(left).filter(|l| all[*l] == bytes).fold(0, |m: LaneMask, l| m | 1 << l);
+        left &= !lanes;
+        // The address is a multiple of the whole, though fewer bytes are read.
+        if bytes == from.bytes() {
+            places(arena, lanes, from, regs, near, cx.hints.at(at.pc))?;
+        } else {
+            let byte = WarpRequest { width: 1, elems: 1, ..*from };
+            places(arena, lanes, &byte, regs, near, cx.hints.at(at.pc))?;
+            let last = WarpRequest { offset: from.offset + i64::from(bytes) - 1, ..byte };
+            places(arena, lanes, &last, regs, near, cx.hints.at(at.pc))?;
+        }
+        if S::ON && bytes >= 4 {
+            let words = WarpRequest { elems: u8::try_from(bytes / 4).unwrap_or(1), ..*from };
+            tell_of(arena, (at, lanes), &words, regs, near, cx)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes in the copies of lanes.
+///
+/// # Errors
+/// The program must not write to their destinations.
+pub fn take_in<S: Sink>(
+    memory: &mut impl super::Memory,
+    on: Active<'_, '_>,
+    (from, to, size): (&WarpRequest, &WarpRequest, Slot),
+    cx: &mut Cx<'_, S>,
+) -> Taken {
+    let all = taken(size, from.bytes(), &on);
+    let Active { at, mask, regs, near, .. } = on;
+    let arena = memory.arena();
+    let goals = places(arena, mask, to, regs, near, cx.hints.at(at.pc))?;
+    if S::ON {
+        tell_of(arena, (at, mask), to, regs, near, cx)?;
+    }
+    let sources = super::flat::addresses(from, regs);
+    let part = |l: usize| Part {
+        lane: u8::try_from(l).unwrap_or(0),
+        taken: u8::try_from(all[l]).unwrap_or(0),
+        from: if all[l] == 0 { 0 } else { sources[l] },
+        to: goals[l].1,
+    };
+    let parts = lanes_of(mask).map(part).collect();
+    memory.begin(Copy { at, bytes: u8::try_from(to.bytes()).unwrap_or(16), age: None, parts });
+    Ok(())
+}
