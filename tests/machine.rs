@@ -3,6 +3,7 @@
 mod alive;
 mod caches;
 mod circles;
+mod copies;
 mod examples_observed;
 mod house;
 mod injection;

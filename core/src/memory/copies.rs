@@ -325,7 +325,10 @@ pub fn look_at_source<S: Sink>(
         let lanes = lanes_of(left).filter(|l| all[*l] == bytes).fold(0, |m: LaneMask, l| m | 1 << l);
         left &= !lanes;
         // The address is a multiple of the whole, though fewer bytes are read.
-        if bytes == from.bytes() {
+        let apart = |l: &usize| !super::flat::lane_address(from, regs, *l).is_multiple_of(from.bytes().into());
+        let wrong = lanes_of(lanes).filter(apart).fold(0, |m: LaneMask, l| m | 1 << l);
+        if bytes == from.bytes() || wrong != 0 {
+            let lanes = if wrong == 0 { lanes } else { wrong };
             places(arena, lanes, from, regs, near, cx.hints.at(at.pc))?;
         } else {
             let byte = WarpRequest { width: 1, elems: 1, ..*from };

@@ -62,6 +62,18 @@ impl Memories<'_> {
         }
     }
 
+    /// A word becomes what another one is in its first bytes, and zero in the rest.
+    pub fn copy(&mut self, lane: usize, from: u64, to: u64, bytes: u32, read: Pc) {
+        let defined = if bytes == 0 { all(4) } else { self.get(lane, from, bytes) | !all(bytes) & all(4) };
+        self.put(lane, to, 4, defined);
+        if defined != all(4) {
+            let cause = self.cause(lane, from, defined, read);
+            if let Some((memory, at)) = self.own(lane, to) {
+                memory.blame(at, 4, defined, cause);
+            }
+        }
+    }
+
     /// Why the first byte at an address that is not defined in a lane is not, for an instruction that reads it.
     fn cause(&mut self, lane: usize, address: u64, defined: u32, read: Pc) -> Cause {
         let address = address.wrapping_add((!defined).trailing_zeros().into());

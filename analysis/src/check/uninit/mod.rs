@@ -12,6 +12,7 @@
 
 mod access;
 mod cause;
+mod copies;
 mod data;
 mod exchange;
 mod matrix;
@@ -273,7 +274,10 @@ impl Uninit {
         let depth = depths[first(access.lanes)] as usize;
         let Some(regs) = frames.get_mut(depth) else { return Ok(()) };
         let mut memories = Memories { device, shared, local, map: env.addresses() };
-        access::run(&request, access, regs, &mut memories)?;
+        match env.code.get(access.pc.0 as usize).and_then(|i| Some((env.copy(i)?.0, i.b))) {
+            Some((from, size)) => copies::run(from, size, access, &mut memories),
+            None => access::run(&request, access, regs, &mut memories)?,
+        }
         writes.add(access, &ground, device);
         Ok(())
     }
