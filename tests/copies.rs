@@ -50,7 +50,8 @@ const WAIT: &str = "cp.async.commit_group;\ncp.async.wait_group 0;";
 /// PTX ISA 9.7.9.25.3.1: as many bytes as the size, zeros where the source has fewer or is ignored.
 #[test]
 fn bytes_are_copied_and_the_rest_are_zeros() {
-    let cases: [(&str, fn(u32, u32) -> u32); 9] = [
+    type Expected = fn(u32, u32) -> u32;
+    let cases: [(&str, Expected); 9] = [
         ("cp.async.ca.shared.global [%r1], [%rd0], 4;", |v, k| if k == 0 { v } else { 7 }),
         ("cp.async.ca.shared.global [%r1+8], [%rd0], 8;", |v, k| if k < 2 { 7 } else { v - 2 }),
         ("cp.async.cg.shared.global [%r1], [%rd0], 16;", |v, _| v),

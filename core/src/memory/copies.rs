@@ -13,8 +13,6 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-/// Groups that are told apart: a wait for more than so many is one for all.
-const GROUPS: u8 = u8::MAX;
 /// Where the places of copies begin among the names of a warp's operations.
 const FIRST: u32 = 1 << 16;
 
@@ -37,7 +35,7 @@ pub struct Copy {
     at: Issuer,
     /// Bytes that each lane writes.
     bytes: u8,
-    /// How many groups their threads have committed after theirs; `None`: theirs is not committed.
+    /// How many groups their threads have committed after theirs, 255 where it is more; `None`: theirs is not committed.
     age: Option<u8>,
     /// By lane, in ascending order.
     parts: SmallVec<[Part; 4]>,
@@ -128,7 +126,7 @@ impl Copies {
         for slot in all {
             let Some(copy) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { continue };
             kept.push(slot);
-            let older = Some(copy.age.map_or(0, |age| age.saturating_add(1).min(GROUPS)));
+            let older = Some(copy.age.map_or(0, |age| age.saturating_add(1)));
             let inside = copy.lanes() & lanes;
             if inside == copy.lanes() {
                 copy.age = older;
