@@ -18,7 +18,7 @@ pub fn floats(size: Size, types: Floats, rounding: Rounding, a: &[u32], b: &[u32
 }
 
 /// A dot product and an accumulator, block by block.
-fn by_blocks(types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: u32) -> u32 {
+pub(super) fn by_blocks(types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: u32) -> u32 {
     let size = blocks.products.max(1);
     let (mut sum, mut ty) = (c, types.c);
     for (a, b) in a.chunks(size).zip(b.chunks(size)) {

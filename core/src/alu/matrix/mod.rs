@@ -2,18 +2,22 @@
 //! Instructions", 9.7.14).
 //!
 //! Matrices are slices: `A` row by row, `B` column by column, so that a dot product runs along both; `C` row by row, which
-//! becomes `D`. Which register of which lane holds an element is not known here.
+//! becomes `D`. Which register of which lane holds an element is not known here. The functions whose names end in `by_rows` do the
+//! same much faster; theirs lie the other way round ([`floats_by_rows`]).
 //!
 //! PTX leaves open how sums of products are rounded. What is computed follows measurements of the hardware (D-mma-rounding):
 //! products are exact; the addends of a block, the accumulator among them, are aligned to the largest exponent and cut off
 //! below a fixed number of bits; the sum of what is left is rounded, and is the accumulator of the next block.
 
+mod decoded;
 mod exact;
 mod float;
+mod lanes;
 mod number;
 mod whole;
 
 pub use float::floats;
+pub use lanes::{floats_by_rows, integers_by_rows};
 pub use number::{Accumulator, Element};
 pub use whole::{Small, bits, doubles, integers};
 

@@ -1,12 +1,13 @@
 //! Matrix instructions (PTX ISA 9.7.14): registers of all lanes become matrices, and matrices become registers.
 
-use crate::alu::matrix::{Rounding, Size, bits, doubles, floats, integers};
+use crate::alu::matrix::{Rounding, Size, bits, doubles, floats, floats_by_rows, integers, integers_by_rows};
 use crate::base::{Frame, LANES};
 use crate::machine::control::{Control, Wait};
 use crate::machine::warp::slow_path::{Did, Rare, Trouble, bug};
 use crate::memory::Memory;
 use crate::program::instr::NO_SLOT;
 use crate::program::matrix::layout::{place, quad};
+use crate::program::matrix::tiles::{gathered, register};
 use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types, Words, permuted};
 use crate::verdict::{BugKind, Sink};
 use smallvec::SmallVec;
@@ -43,6 +44,7 @@ fn run(matrix: &Matrix, exact: bool, regs: &mut Frame) {
         MatrixKind::Multiply(of) if of.quads.is_some() => {
             (0..4).for_each(|q| multiply(&of, matrix, exact, regs, |lane| quad(lane) == q));
         }
+        MatrixKind::Multiply(of) if !exact && quick(&of, matrix, regs) => {}
         MatrixKind::Multiply(of) => multiply(&of, matrix, exact, regs, |_| true),
         kind => {
             let from: SmallVec<[Words; 4]> = matrix.sources[0].all().map(|(_, slot)| regs.w[slot.index()].0).collect();
@@ -137,6 +139,32 @@ fn multiply(of: &Multiply, matrix: &Matrix, exact: bool, regs: &mut Frame, chose
         let word = &mut regs.w[slot.index()].0[lane];
         *word = if per == 1 || shift == 0 { value } else { *word | value };
     });
+}
+
+/// The same of all lanes, on vector units, where it can be done so.
+fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
+    let [a, b, c] = &matrix.sources;
+    let matrices = |part, from| gathered(of, part, |register| words(regs, from, register));
+    let d = match of.types {
+        Types::Floats(types) => {
+            let (a, b, mut d) = (matrices(Part::A, a), matrices(Part::B, b), matrices(Part::C, c));
+            floats_by_rows(of.size, types, of.blocks, a.as_flattened(), b.as_flattened(), d.as_flattened_mut());
+            d
+        }
+        Types::Integers { a: left, b: right, saturate } => {
+            let (mut a, mut b, mut d) = (matrices(Part::A, a), matrices(Part::B, b), matrices(Part::C, c));
+            for (all, small) in [(&mut a, left), (&mut b, right)] {
+                all.as_flattened_mut().iter_mut().for_each(|x| *x = small.value(*x).cast_unsigned());
+            }
+            integers_by_rows(of.size, saturate, a.as_flattened(), b.as_flattened(), d.as_flattened_mut());
+            d
+        }
+        Types::Bits { .. } | Types::Doubles => return false,
+    };
+    for (number, slot) in matrix.d.slots.iter().enumerate().filter(|(_, slot)| **slot != NO_SLOT) {
+        regs.w[slot.index()].0 = register(of, Part::D, number, &d);
+    }
+    true
 }
 
 /// A product of numbers of 64 bits.

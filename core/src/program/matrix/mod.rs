@@ -6,6 +6,7 @@
 pub mod form;
 pub mod layout;
 mod permute;
+pub mod tiles;
 
 pub use permute::{Words, permuted};
 
