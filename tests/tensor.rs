@@ -7,6 +7,8 @@ mod figures;
 mod model;
 #[path = "tensor/moves.rs"]
 mod moves;
+#[path = "tensor/sparse.rs"]
+mod sparse;
 #[path = "tensor/wmma.rs"]
 mod wmma;
 

@@ -125,6 +125,11 @@ fn b(k: usize, bits: usize, group: usize, thread: usize, i: usize) -> (usize, us
                 thread * 8 + (i & 7) + 32
             }
         }
+        // Of sparse products alone: figures 121, 124, 132 to 135, 142 to 145.
+        (32, 16) => thread * 2 + (i & 1) + i / 2 * 8,
+        (16, 32) => thread + i * 4,
+        (64, 8) => thread * 4 + (i & 3) + i / 4 * 16,
+        (128, 4) => thread * 8 + (i & 7) + i / 8 * 32,
         (128, 1) => thread * 32 + i,
         (256, 1) => {
             if i < 32 {

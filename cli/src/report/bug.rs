@@ -57,6 +57,7 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
         }
         K::NotAMember { .. } | K::MembersInactive { .. } | K::MembersNeverCome { .. } => members(kind),
         K::PartialWarp { missing, gone } => partial_warp(*missing, *gone),
+        K::SparsityMetadata { .. } | K::SparsitySelector { .. } => sparsity(kind),
         K::BarrierDivergence { .. } | K::BarrierExited { .. } | K::MembersExited { .. } | K::AbsentSource { .. } => {
             super::elsewhere::words_of(kind)
         }
@@ -133,6 +134,29 @@ fn members(kind: &K) -> Diagnostic {
             format!("the member mask is {mask:#010x}"),
         )
         .hint("lanes that have exited or wait elsewhere must not be named"),
+        _ => words("", ""),
+    }
+}
+
+/// The words for a sparse matrix whose elements have no places.
+fn sparsity(kind: &K) -> Diagnostic {
+    match kind {
+        K::SparsityMetadata { metadata, bit, indices, ordered } => words(
+            format!("sparsity metadata {metadata:#010x} mean nothing: bits {bit} to {} are {indices:#06b}", bit + 3),
+            "the metadata are used here",
+        )
+        .hint(if *ordered {
+            "each chunk of a row has two indices of two bits, the smaller one lowest; of tf32 0b0100 or 0b1110"
+        } else {
+            "each chunk of a row has two different indices of two bits; of tf32 0b0100 or 0b1110"
+        }),
+        K::SparsitySelector { selector, selectors: 1 } => {
+            words(format!("there is no sparsity selector {selector}"), "for this shape it is 0")
+        }
+        K::SparsitySelector { selector, selectors } => words(
+            format!("there is no sparsity selector {selector}"),
+            format!("for this shape it is 0 to {}", selectors - 1),
+        ),
         _ => words("", ""),
     }
 }

@@ -40,6 +40,7 @@ impl BugKind {
             Self::MembersInactive { .. } => (Kind::MembersInactive, Machine),
             Self::MembersNeverCome { .. } => (Kind::MembersNeverCome, Machine),
             Self::PartialWarp { .. } => (Kind::PartialWarp, Machine),
+            Self::SparsityMetadata { .. } | Self::SparsitySelector { .. } => (Kind::Sparsity, Machine),
             Self::MembersExited { .. } => (Kind::MembersExited, Check),
             Self::AbsentSource { .. } => (Kind::AbsentSource, Check),
             Self::BarrierDivergence { .. } => (Kind::BarrierDivergence, Machine),

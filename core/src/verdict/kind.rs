@@ -81,6 +81,9 @@ kinds! {
     PartialWarp "partial-warp" "A matrix instruction without its whole warp"
         "Some lanes of a warp did not execute mma, ldmatrix or the like with the others. All 32 lanes hold a part of the matrices."
         "Launch whole warps, and move the instruction out of the divergent branch.";
+    Sparsity "sparsity" "Sparsity metadata that mean nothing"
+        "The metadata of mma.sp, or its selector, are none of those that the shape has. What is multiplied then is undefined."
+        "Give two different indices for each chunk, the smaller one first, in the lanes that the selector names.";
     MembersExited "members-exited" "Named lanes have exited"
         "The member mask of a .sync instruction names lanes that have exited (--check barriers). Hardware goes on without them."
         "Do not name lanes that return early.";

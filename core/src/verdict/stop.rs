@@ -200,6 +200,10 @@ pub enum BugKind {
     MembersNeverCome { mask: LaneMask, waiting: LaneMask },
     /// A matrix instruction that some lanes of its warp do not execute; those of them that have exited or never were.
     PartialWarp { missing: LaneMask, gone: LaneMask },
+    /// Metadata of a sparse matrix that mean nothing: which four bits from which one on, and whether indices have to ascend.
+    SparsityMetadata { metadata: u32, bit: u32, indices: u32, ordered: bool },
+    /// A sparsity selector beyond those that a shape has.
+    SparsitySelector { selector: u32, selectors: u32 },
     /// Lanes of one warp do not execute an aligned barrier together (barrier divergence).
     BarrierDivergence { arrived: LaneMask, missing: LaneMask, elsewhere: Vec<Elsewhere> },
     /// Threads for which a barrier stands have exited, or do nothing more but exit (`--check barriers`).

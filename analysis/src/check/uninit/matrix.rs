@@ -52,10 +52,16 @@ fn cause(matrix: &Matrix, pc: Pc, shadow: &Regs) -> Option<Cause> {
 
 /// The undefined bits of each register of a product, by lanes.
 fn product(of: &Multiply, matrix: &Matrix, shadow: &Regs) -> Vec<[u64; LANES]> {
-    let [a, b, c] = &matrix.sources;
+    let [a, b, c, metadata] = &matrix.sources;
     // With the number of the product, of which `mma.m8n8k4` has four.
     let (mut rows, mut columns, mut sums) = (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
     each_undefined(of, Part::A, a, shadow, |which, (row, _)| _ = rows.insert((which, row)));
+    // Of a lane with metadata, those of the rows of its group.
+    for (lane, word) in metadata.all().flat_map(|(class, slot)| words(class, slot, shadow).into_iter().enumerate()) {
+        if word != 0 && of.has_metadata(lane) {
+            rows.extend([(0, lane / 4), (0, lane / 4 + 8)]);
+        }
+    }
     each_undefined(of, Part::B, b, shadow, |which, (_, column)| _ = columns.insert((which, column)));
     each_undefined(of, Part::C, c, shadow, |which, at| _ = sums.insert((which, at)));
     let mut results = vec![[0; LANES]; matrix.d.slots.len()];

@@ -9,16 +9,21 @@ pub fn floats(size: Size, types: Floats, rounding: Rounding, a: &[u32], b: &[u32
     let (k, n) = (size.k.max(1), size.n.max(1));
     for (row, sums) in a.chunks_exact(k).zip(c.chunks_exact_mut(n)) {
         for (column, sum) in b.chunks_exact(k).zip(sums) {
-            *sum = match rounding {
-                Rounding::Blocks(blocks) => by_blocks(types, blocks, row, column, *sum),
-                Rounding::Once => once(types, row, column, *sum),
-            };
+            *sum = dot(types, rounding, row, column, *sum);
         }
     }
 }
 
-/// A dot product and an accumulator, block by block.
-pub(super) fn by_blocks(types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: u32) -> u32 {
+/// A dot product and an accumulator.
+pub(super) fn dot(types: Floats, rounding: Rounding, a: &[u32], b: &[u32], c: u32) -> u32 {
+    match rounding {
+        Rounding::Blocks(blocks) => by_blocks(types, blocks, a, b, c),
+        Rounding::Once => once(types, a, b, c),
+    }
+}
+
+/// The same, block by block.
+fn by_blocks(types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: u32) -> u32 {
     let size = blocks.products.max(1);
     let (mut sum, mut ty) = (c, types.c);
     for (a, b) in a.chunks(size).zip(b.chunks(size)) {

@@ -7,9 +7,9 @@
 //! What is rare is left to the definition, element by element: NaN and infinity, and sums that are no normal number of 32 bits.
 
 use super::decoded::{Column, Sums};
-use super::float::by_blocks;
+use super::float::dot;
 use super::number::{POINT, SUM_POINT};
-use super::{Accumulator, Blocks, Floats, Size};
+use super::{Accumulator, Blocks, Floats, Rounding, Size};
 use crate::base::{Best, Tier};
 use pulp::{Simd, WithSimd};
 use smallvec::SmallVec;
@@ -22,21 +22,25 @@ const WIDE: u32 = 29;
 const GROUP: usize = 8;
 
 /// Elements of `D` that the definition has to compute, by row and column.
-type Rare = SmallVec<[(usize, usize); 32]>;
+pub(super) type Rare = SmallVec<[(usize, usize); 32]>;
 
 /// `C` becomes `A·B + C`, rounded block by block. Rows and columns are multiples of 8.
 pub fn floats_by_rows(size: Size, types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: &mut [u32]) {
     let Size { m, n, k } = size;
-    let rare = Best::run(Product { size, types, blocks, a, b, c });
-    for (row, column) in rare {
+    for (row, column) in floats_but_rare(size, types, blocks, a, b, c) {
         let gathered = |from: &[u32], wide: usize, at: usize| -> SmallVec<[u32; 64]> {
             (0..k).map(|x| from.get(x * wide + at).copied().unwrap_or(0)).collect()
         };
         let (row_of_a, column_of_b) = (gathered(a, m, row), gathered(b, n, column));
         if let Some(sum) = c.get_mut(column * m + row) {
-            *sum = by_blocks(types, blocks, &row_of_a, &column_of_b, *sum);
+            *sum = dot(types, Rounding::Blocks(blocks), &row_of_a, &column_of_b, *sum);
         }
     }
+}
+
+/// The same, but for what is rare: elements that are left as they are.
+pub(super) fn floats_but_rare(size: Size, types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: &mut [u32]) -> Rare {
+    Best::run(Product { size, types, blocks, a, b, c })
 }
 
 struct Product<'a> {
@@ -204,7 +208,7 @@ impl WithSimd for Whole<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Element, Rounding, floats, integers};
+    use super::super::{Element, floats, integers};
     use super::*;
     use rand::{Rng, RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

@@ -14,11 +14,13 @@ mod exact;
 mod float;
 mod lanes;
 mod number;
+mod sparse;
 mod whole;
 
 pub use float::floats;
 pub use lanes::{floats_by_rows, integers_by_rows};
 pub use number::{Accumulator, Element};
+pub use sparse::{Stored, sparse_floats, sparse_integers};
 pub use whole::{Small, bits, doubles, integers};
 
 /// Rows and columns of the result, and the length of the dot products.

@@ -1,13 +1,13 @@
 //! Matrix instructions (PTX ISA 9.7.14): registers of all lanes become matrices, and matrices become registers.
 
-use crate::alu::matrix::{Rounding, Size, bits, doubles, floats, floats_by_rows, integers, integers_by_rows};
+use super::product::{quick, sparse_product};
+use crate::alu::matrix::{Rounding, Size, bits, doubles, floats, integers};
 use crate::base::{Frame, LANES};
 use crate::machine::control::{Control, Wait};
 use crate::machine::warp::slow_path::{Did, Rare, Trouble, bug};
 use crate::memory::Memory;
 use crate::program::instr::NO_SLOT;
 use crate::program::matrix::layout::{place, quad};
-use crate::program::matrix::tiles::{gathered, register};
 use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types, Words, permuted};
 use crate::verdict::{BugKind, Sink};
 use smallvec::SmallVec;
@@ -32,7 +32,13 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             return Err(bug(BugKind::PartialWarp { missing: !m, gone: !live }, m));
         }
         self.tell_exchange(m)?;
-        run(matrix, self.sh.loaded.mma_exact, self.regs);
+        let exact = self.sh.loaded.mma_exact;
+        match matrix.kind {
+            MatrixKind::Multiply(Multiply { sparse: Some(sparse), .. }) => {
+                sparse_product(matrix, sparse, exact, self.regs)?
+            }
+            _ => run(matrix, exact, self.regs),
+        }
         Ok(Did::Next)
     }
 }
@@ -81,7 +87,7 @@ fn each(of: &Multiply, part: Part, chosen: impl Fn(usize) -> bool, mut see: impl
 }
 
 /// The slot of a fragment's register, and the words there.
-fn words(regs: &Frame, of: &Registers, register: usize) -> Words {
+pub(super) fn words(regs: &Frame, of: &Registers, register: usize) -> Words {
     of.slots.get(register).and_then(|slot| regs.w.get(slot.index())).map_or([0; LANES], |words| words.0)
 }
 
@@ -107,7 +113,7 @@ fn gather(
 
 /// A product of elements of at most 32 bits, which the chosen lanes hold.
 fn multiply(of: &Multiply, matrix: &Matrix, exact: bool, regs: &mut Frame, chosen: impl Fn(usize) -> bool + Copy) {
-    let [a, b, c] = &matrix.sources;
+    let [a, b, c, _] = &matrix.sources;
     let Size { m, n, k } = of.size;
     let bounded = |count: usize| count.min(MOST);
     let (rows, columns, sums) = (bounded(m * k), bounded(k * n), bounded(m * n));
@@ -141,36 +147,10 @@ fn multiply(of: &Multiply, matrix: &Matrix, exact: bool, regs: &mut Frame, chose
     });
 }
 
-/// The same of all lanes, on vector units, where it can be done so.
-fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
-    let [a, b, c] = &matrix.sources;
-    let matrices = |part, from| gathered(of, part, |register| words(regs, from, register));
-    let d = match of.types {
-        Types::Floats(types) => {
-            let (a, b, mut d) = (matrices(Part::A, a), matrices(Part::B, b), matrices(Part::C, c));
-            floats_by_rows(of.size, types, of.blocks, a.as_flattened(), b.as_flattened(), d.as_flattened_mut());
-            d
-        }
-        Types::Integers { a: left, b: right, saturate } => {
-            let (mut a, mut b, mut d) = (matrices(Part::A, a), matrices(Part::B, b), matrices(Part::C, c));
-            for (all, small) in [(&mut a, left), (&mut b, right)] {
-                all.as_flattened_mut().iter_mut().for_each(|x| *x = small.value(*x).cast_unsigned());
-            }
-            integers_by_rows(of.size, saturate, a.as_flattened(), b.as_flattened(), d.as_flattened_mut());
-            d
-        }
-        Types::Bits { .. } | Types::Doubles => return false,
-    };
-    for (number, slot) in matrix.d.slots.iter().enumerate().filter(|(_, slot)| **slot != NO_SLOT) {
-        regs.w[slot.index()].0 = register(of, Part::D, number, &d);
-    }
-    true
-}
-
 /// A product of numbers of 64 bits.
 fn doubled(matrix: &Matrix, regs: &mut Frame) {
     let MatrixKind::Multiply(of) = matrix.kind else { return };
-    let [a, b, c] = &matrix.sources;
+    let [a, b, c, _] = &matrix.sources;
     let gathered = |part, from: &Registers| {
         let mut elements = [0u64; 256];
         each(

@@ -10,6 +10,7 @@ pub(in crate::machine) mod instrumented;
 mod matrix;
 pub(crate) mod mistakes;
 pub(in crate::machine) mod place;
+mod product;
 pub(in crate::machine) mod ready;
 pub mod run;
 mod runtime;

@@ -14,20 +14,27 @@ use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Operand, OperandKind};
 
 impl<'t> FnLower<'_, 't> {
-    /// `mma.sync.aligned… d, a, b, c`.
+    /// `mma.sync.aligned… d, a, b, c` and `mma.sp.sync.aligned… d, a, b, c, e, f`.
     pub(super) fn mma(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let sm = self.program.env.target.sm;
-        let (of, _) = form::mma(&instr.mods, self.types, self.unit.names(), sm)?;
-        // `mma.sp` has operands of its own.
-        if instr.operands.len() != 4 {
-            return None;
-        }
+        let (sm, names) = (self.program.env.target.sm, self.unit.names());
+        let (of, metadata) = match *instr.operands {
+            [_, _, _, _] => (form::mma(&instr.mods, self.types, names, sm)?.0, Registers::default()),
+            [_, _, _, _, ref metadata, ref selector] => {
+                let (mut of, _) = form::sparse(&instr.mods, self.types, names, sm)?;
+                if let Some(sparse) = &mut of.sparse {
+                    sparse.selector = u32::try_from(self.immediate(selector)?).ok()?;
+                }
+                let slots = [self.source(metadata, Class::W, M::U32)?].into();
+                (of, Registers { class: Class::W, slots })
+            }
+            _ => return None,
+        };
         let mut fragment = |number, part| {
             let registers = self.fragment(nth(instr, number)?, of.class(part), part == Part::D)?;
             (registers.slots.len() == of.registers(part)).then_some(registers)
         };
         let d = fragment(0, Part::D)?;
-        let sources = [fragment(1, Part::A)?, fragment(2, Part::B)?, fragment(3, Part::C)?];
+        let sources = [fragment(1, Part::A)?, fragment(2, Part::B)?, fragment(3, Part::C)?, metadata];
         self.together(Role::Main, Matrix { kind: MatrixKind::Multiply(of), d, sources })
     }
 
@@ -35,7 +42,7 @@ impl<'t> FnLower<'_, 't> {
     pub(super) fn movmatrix(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let d = self.fragment(nth(instr, 0)?, Class::W, true)?;
         let from = self.fragment(nth(instr, 1)?, Class::W, false)?;
-        let sources = [from, Registers::default(), Registers::default()];
+        let sources = alone(from);
         self.together(Role::Main, Matrix { kind: MatrixKind::Transpose, d, sources })
     }
 
@@ -45,7 +52,7 @@ impl<'t> FnLower<'_, 't> {
         let d = self.fragment(nth(instr, 0)?, Class::W, true).filter(|d| d.slots.len() == count)?;
         let rows = self.row()?;
         self.rows(instr, nth(instr, 1)?, (MemOp::Load, Role::Main), &rows, count)?;
-        let sources = [rows, Registers::default(), Registers::default()];
+        let sources = alone(rows);
         self.together(Role::Part, Matrix { kind: MatrixKind::Spread { transposed }, d, sources })
     }
 
@@ -54,7 +61,7 @@ impl<'t> FnLower<'_, 't> {
         let (count, transposed) = self.matrices(instr)?;
         let from = self.fragment(nth(instr, 1)?, Class::W, false).filter(|from| from.slots.len() == count)?;
         let rows = self.row()?;
-        let sources = [from, Registers::default(), Registers::default()];
+        let sources = alone(from);
         let d = rows.clone();
         self.together(Role::Main, Matrix { kind: MatrixKind::Gather { transposed }, d, sources })?;
         self.rows(instr, nth(instr, 0)?, (MemOp::Store, Role::Part), &rows, count)
@@ -146,4 +153,9 @@ impl<'t> FnLower<'_, 't> {
         self.emit(role, Instr { imm, ..Instr::new(Op::Matrix) });
         Some(())
     }
+}
+
+/// The sources of what multiplies nothing.
+fn alone(from: Registers) -> [Registers; 4] {
+    [from, Registers::default(), Registers::default(), Registers::default()]
 }

@@ -54,7 +54,10 @@ impl<'t> FnLower<'_, 't> {
         let d = self.wmma_fragment(nth(instr, 0)?, &of, Part::D)?;
         let sources = [(1, Part::A), (2, Part::B), (3, Part::C)];
         let [a, b, c] = sources.map(|(number, part)| self.wmma_fragment(nth(instr, number)?, &of, part));
-        self.together(Role::Main, Matrix { kind: MatrixKind::Multiply(of), d, sources: [a?, b?, c?] })
+        self.together(
+            Role::Main,
+            Matrix { kind: MatrixKind::Multiply(of), d, sources: [a?, b?, c?, Registers::default()] },
+        )
     }
 
     /// The registers of a fragment that matter. Of `f16` `A` and `B` have eight, of which the first ones hold all elements here

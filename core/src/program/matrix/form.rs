@@ -1,6 +1,6 @@
 //! Which matrix instructions there are (PTX ISA 9.7.14, tables of shapes and types).
 
-use super::{Multiply, Quads, Types};
+use super::{Multiply, Quads, Sparse, Types};
 use crate::alu::matrix::{Accumulator, Blocks, Element, Floats, Size, Small};
 use crate::program::forms::Need;
 use crate::ptx::Modifier as M;
@@ -22,7 +22,7 @@ pub fn size(mods: &[M], names: &Names) -> Option<Size> {
 pub fn mma(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multiply, Need)> {
     let (size, types) = (size(mods, names)?, kinds(mods, types)?);
     let element = if let Types::Floats(Floats { a, .. }) = types { a } else { Element::F16 };
-    let mut multiply = Multiply { size, types, quads: None, blocks: Blocks::of_target(sm, element) };
+    let mut multiply = Multiply { size, types, quads: None, sparse: None, blocks: Blocks::of_target(sm, element) };
     let Size { m, n, k } = size;
     let mut layouts = mods.iter().filter(|word| matches!(**word, M::ROW | M::COL)).map(|word| *word == M::ROW);
     let (a_rows, b_rows) = (layouts.next()?, layouts.next()?);
@@ -77,6 +77,51 @@ pub fn mma(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multiply,
     (layouts && saturation).then_some((multiply, need))
 }
 
+/// Whether an `mma` is one with a sparse `A`; if so, whether its metadata are ordered.
+#[must_use]
+pub fn sparse_ordered(mods: &[M], names: &Names) -> Option<bool> {
+    mods.iter().find_map(|word| match word.text(names) {
+        "sp" => Some(false),
+        "sp::ordered_metadata" => Some(true),
+        _ => None,
+    })
+}
+
+/// The same of an `mma.sp` (PTX ISA 9.7.14.6.3); its selector is an operand. Those of sm_120 are not known here.
+#[must_use]
+pub fn sparse(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multiply, Need)> {
+    let ordered = sparse_ordered(mods, names)?;
+    let (size, types) = (size(mods, names)?, kinds(mods, types)?);
+    let mut layouts = mods.iter().filter(|word| matches!(**word, M::ROW | M::COL));
+    if size.m != 16 || size.n != 8 || (layouts.next(), layouts.next()) != (Some(&M::ROW), Some(&M::COL)) {
+        return None;
+    }
+    let saturates = mods.contains(&M::SATFINITE);
+    let wide = |c, d| (c, d) == (Accumulator::F32, Accumulator::F32);
+    let (element, first) = match (types, size.k) {
+        (Types::Floats(Floats { a: Element::F16, b: Element::F16, c, d }), 16 | 32) if c == d => (Element::F16, (7, 1)),
+        (Types::Floats(Floats { a: Element::Bf16, b: Element::Bf16, c, d }), 16 | 32) if wide(c, d) => {
+            (Element::Bf16, (7, 1))
+        }
+        (Types::Floats(Floats { a: Element::Tf32, b: Element::Tf32, c, d }), 8 | 16) if wide(c, d) => {
+            (Element::Tf32, (7, 1))
+        }
+        (Types::Floats(Floats { a, b, c, d }), 64) if wide(c, d) && a.bits() == 8 && b.bits() == 8 => (a, (8, 4)),
+        (Types::Integers { a, b, .. }, k) if a.bits() == b.bits() => match (a.bits(), k) {
+            (8, 32 | 64) | (4, 64 | 128) => (Element::F16, (7, 1)),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    if saturates && !matches!(types, Types::Integers { .. }) {
+        return None;
+    }
+    let ptx = if ordered { first.max((8, 5)) } else { first };
+    let need = Need { ptx, sm: if element.bits() == 8 { 89 } else { 80 } };
+    let sparse = Some(Sparse { selector: 0, ordered });
+    Some((Multiply { size, types, quads: None, sparse, blocks: Blocks::of_target(sm, element) }, need))
+}
+
 /// The types of a product, from those of `D`, `A`, `B` and `C`.
 fn kinds(mods: &[M], types: &[M]) -> Option<Types> {
     let [d, a, b, c] = *types else { return None };
@@ -116,7 +161,7 @@ fn kinds(mods: &[M], types: &[M]) -> Option<Types> {
 pub fn wmma(mods: &[M], [d, a, b, c]: [M; 4], names: &Names, sm: u32) -> Option<Multiply> {
     let (size, types) = (size(mods, names)?, kinds(mods, &[d, a, b, c])?);
     let element = if let Types::Floats(Floats { a, .. }) = types { a } else { Element::F16 };
-    let mut multiply = Multiply { size, types, quads: None, blocks: Blocks::of_target(sm, element) };
+    let mut multiply = Multiply { size, types, quads: None, sparse: None, blocks: Blocks::of_target(sm, element) };
     let Size { m, n, k } = size;
     let sixteen = matches!((m, n, k), (16, 16, 16) | (8, 32, 16) | (32, 8, 16));
     let fits = match types {

@@ -6,9 +6,11 @@
 pub mod form;
 pub mod layout;
 mod permute;
+pub mod sparse;
 pub mod tiles;
 
 pub use permute::{Words, permuted};
+pub use sparse::Sparse;
 
 use super::instr::{NO_SLOT, Slot};
 use super::ops::Class;
@@ -21,8 +23,8 @@ pub struct Matrix {
     pub kind: MatrixKind,
     /// What it writes: `D`.
     pub d: Registers,
-    /// What it reads: `A`, `B` and `C`; one only, where nothing is multiplied.
-    pub sources: [Registers; 3],
+    /// What it reads: `A`, `B`, `C`, and the metadata of a sparse `A`; one only, where nothing is multiplied.
+    pub sources: [Registers; 4],
 }
 
 /// Registers that hold a fragment.
@@ -76,6 +78,8 @@ pub struct Multiply {
     pub types: Types,
     /// `mma.m8n8k4` of `f16`, which is four products, of eight lanes each; how `A` and `B` lie.
     pub quads: Option<Quads>,
+    /// `mma.sp`: half of the elements of `A` are stored, and which.
+    pub sparse: Option<Sparse>,
     /// How the target's tensor cores add.
     pub blocks: Blocks,
 }
@@ -144,11 +148,12 @@ impl Multiply {
         if self.element_bits(part) == 64 { Class::Q } else { Class::W }
     }
 
-    /// Elements of a matrix that a lane holds.
+    /// Elements of a matrix that a lane holds; of a sparse one those that are stored.
     #[must_use]
     pub const fn elements(&self, part: Part) -> usize {
         let Size { m, n, k } = self.size;
         let all = match part {
+            Part::A if self.sparse.is_some() => m * k / 2,
             Part::A => m * k,
             Part::B => k * n,
             Part::C | Part::D => m * n,
