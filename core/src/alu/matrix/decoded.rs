@@ -15,10 +15,12 @@ pub(super) struct Column<const L: usize> {
 }
 
 impl<const L: usize> Column<L> {
-    /// The numbers of elements, their significands `up` bits further to the left, and which of them are not finite: those are
-    /// some number here.
+    pub const ZERO: Self = Self { exponent: [0; L], significand: [0; L], sign: [0; L] };
+
+    /// Becomes the numbers of elements, their significands `up` bits further to the left; those that are not finite are noted, and
+    /// are some number here. In place: columns are too large to be moved.
     #[inline(always)]
-    pub fn decode(element: Element, bits: &[u32; L], up: u32) -> (Self, [u32; L]) {
+    pub fn decode(&mut self, element: Element, bits: &[u32; L], up: u32, odds: &mut [u32; L]) {
         // Bits below the fraction, of the fraction, of the exponent.
         let (low, fraction, exponents) = match element {
             Element::F16 => (0, 10, 5),
@@ -30,29 +32,25 @@ impl<const L: usize> Column<L> {
         let top = (1u32 << exponents) - 1;
         // Of e4m3 the largest pattern alone is no number.
         let odd = if element == Element::E4m3 { 0x7f } else { top << fraction };
-        let mut all = Self::take(bits, (low, fraction, exponents), POINT - fraction + up);
-        let mut odds = [0; L];
+        self.take(bits, (low, fraction, exponents), POINT - fraction + up);
         for l in 0..L {
-            odds[l] = u32::from((bits[l] >> low) & odd == odd);
-            all.exponent[l] = if all.significand[l] == 0 { NOTHING } else { all.exponent[l] };
+            odds[l] |= u32::from((bits[l] >> low) & odd == odd);
+            self.exponent[l] = if self.significand[l] == 0 { NOTHING } else { self.exponent[l] };
         }
-        (all, odds)
     }
 
     /// The numbers of a format, significands moved to the left. Zero has the least exponent of the format.
     #[inline(always)]
-    fn take(bits: &[u32; L], (low, fraction, exponents): (u32, u32, u32), up: u32) -> Self {
-        let mut all = Self { exponent: [0; L], significand: [0; L], sign: [0; L] };
+    fn take(&mut self, bits: &[u32; L], (low, fraction, exponents): (u32, u32, u32), up: u32) {
         let (top, bias) = ((1u32 << exponents) - 1, (1 << (exponents - 1)) - 1);
         for l in 0..L {
             let bits = bits[l] >> low;
             let field = (bits >> fraction) & top;
             let leading = u32::from(field != 0) << fraction;
-            all.exponent[l] = field.max(1).cast_signed() - bias;
-            all.significand[l] = (bits & ((1 << fraction) - 1) | leading) << up;
-            all.sign[l] = 0i32.wrapping_sub(((bits >> (fraction + exponents)) & 1).cast_signed());
+            self.exponent[l] = field.max(1).cast_signed() - bias;
+            self.significand[l] = (bits & ((1 << fraction) - 1) | leading) << up;
+            self.sign[l] = 0i32.wrapping_sub(((bits >> (fraction + exponents)) & 1).cast_signed());
         }
-        all
     }
 }
 
@@ -70,7 +68,8 @@ impl<const L: usize> Sums<L> {
             Accumulator::F16 => (10, 5),
             Accumulator::F32 => (23, 8),
         };
-        let mut all = Column::take(&self.bits, (0, fraction, exponents), SUM_POINT - fraction + up);
+        let mut all = Column::ZERO;
+        all.take(&self.bits, (0, fraction, exponents), SUM_POINT - fraction + up);
         let odd = ((1u32 << exponents) - 1) << fraction;
         for l in 0..L {
             self.odd[l] |= u32::from(self.bits[l] & odd == odd);

@@ -22,7 +22,7 @@ const WIDE: u32 = 29;
 const GROUP: usize = 8;
 
 /// Elements of `D` that the definition has to compute, by row and column.
-pub(super) type Rare = SmallVec<[(usize, usize); 32]>;
+pub(super) type Rare = SmallVec<[(usize, usize); 4]>;
 
 /// `C` becomes `A·B + C`, rounded block by block. Rows and columns are multiples of 8.
 pub fn floats_by_rows(size: Size, types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: &mut [u32]) {
@@ -65,27 +65,24 @@ impl Product<'_> {
     /// The product, `L` rows at a time. Elements of `C` stay as they are where the definition has to compute them.
     #[inline(always)]
     fn go<const L: usize>(self) -> Rare {
-        let Self { size: Size { m, n, .. }, types, blocks, a, b, c } = self;
+        let Self { size: Size { m, n, k }, types, blocks, a, b, c } = self;
         let ((a, _), (b, _), (c, _)) = (a.as_chunks::<L>(), b.as_chunks::<EIGHT>(), c.as_chunks_mut::<L>());
         let mut rare = Rare::new();
-        let (mut columns, mut odd_columns) = (SmallVec::<[Column<EIGHT>; 64]>::new(), [0u32; 32]);
-        for (at, bits) in b.iter().enumerate() {
-            let (column, odd) = Column::decode(types.b, bits, 0);
-            columns.push(column);
-            let first = at * EIGHT % n.max(1);
-            for (all, odd) in odd_columns.iter_mut().skip(first).zip(odd) {
+        let mut columns: SmallVec<[Column<EIGHT>; 64]> = SmallVec::from_elem(Column::ZERO, b.len());
+        let mut odd_columns = [0u32; 32];
+        for (at, (bits, column)) in b.iter().zip(columns.iter_mut()).enumerate() {
+            let mut odds = [0; EIGHT];
+            column.decode(types.b, bits, 0, &mut odds);
+            for (all, odd) in odd_columns.iter_mut().skip(at * EIGHT % n.max(1)).zip(odds) {
                 *all |= odd;
             }
         }
         let chunks = m / L;
         for chunk in 0..chunks {
-            let (mut rows, mut odd_rows) = (SmallVec::<[Column<L>; 64]>::new(), [0u32; L]);
-            for bits in a.iter().skip(chunk).step_by(chunks) {
-                let (column, odd) = Column::decode(types.a, bits, WIDE - 2 * POINT);
-                rows.push(column);
-                for l in 0..L {
-                    odd_rows[l] |= odd[l];
-                }
+            let mut rows: SmallVec<[Column<L>; 64]> = SmallVec::from_elem(Column::ZERO, k);
+            let mut odd_rows = [0u32; L];
+            for (bits, row) in a.iter().skip(chunk).step_by(chunks).zip(rows.iter_mut()) {
+                row.decode(types.a, bits, WIDE - 2 * POINT, &mut odd_rows);
             }
             for (column, sums) in c.iter_mut().skip(chunk).step_by(chunks).enumerate().take(n.min(32)) {
                 let mut odd = odd_rows;

@@ -2,25 +2,23 @@
 
 use super::matrix::words;
 use super::slow_path::{Trouble, bug};
-use crate::alu::matrix::{Rounding, Small, Stored, floats_by_rows, integers_by_rows, sparse_floats, sparse_integers};
+use crate::alu::matrix::{Rounding, Stored, floats_by_rows, integers_by_rows, sparse_floats, sparse_integers};
 use crate::base::Frame;
 use crate::program::instr::NO_SLOT;
 use crate::program::matrix::sparse::Sparse;
 use crate::program::matrix::tiles::{Eights, gathered, register};
-use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types};
+use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types, Words};
 use crate::verdict::BugKind;
+use smallvec::SmallVec;
 
 /// A product with an accumulator rounded block by block. False: it cannot be done so.
 pub(super) fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
-    let [a, b, c, _] = &matrix.sources;
-    let (a, b) = match of.types {
-        Types::Floats(_) => (elements(of, Part::A, a, regs), elements(of, Part::B, b, regs)),
-        Types::Integers { a: left, b: right, .. } => {
-            (whole(of, Part::A, a, left, regs), whole(of, Part::B, b, right, regs))
-        }
-        Types::Bits { .. } | Types::Doubles => return false,
-    };
-    let mut d = elements(of, Part::C, c, regs);
+    if matches!(of.types, Types::Bits { .. } | Types::Doubles) {
+        return false;
+    }
+    let (mut a, mut b, mut d) = (Eights::new(), Eights::new(), Eights::new());
+    factors(of, matrix, regs, [&mut a, &mut b]);
+    elements(of, Part::C, &matrix.sources[2], regs, &mut d);
     let (a, b, sums) = (a.as_flattened(), b.as_flattened(), d.as_flattened_mut());
     match of.types {
         Types::Integers { saturate, .. } => integers_by_rows(of.size, saturate, a, b, sums),
@@ -34,12 +32,11 @@ pub(super) fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
 /// A product with a sparse `A` (PTX ISA 9.7.14.6); `exact`: the exact sum is rounded once.
 pub(super) fn sparse_product(matrix: &Matrix, sparse: Sparse, exact: bool, regs: &mut Frame) -> Result<(), Trouble> {
     let MatrixKind::Multiply(of) = &matrix.kind else { return Ok(()) };
-    let [a, b, c, metadata] = &matrix.sources;
     if sparse.selector >= of.selectors() {
         let kind = BugKind::SparsitySelector { selector: sparse.selector, selectors: of.selectors() };
         return Err(bug(kind, !0));
     }
-    let metadata = words(regs, metadata, 0);
+    let metadata = words(regs, &matrix.sources[3], 0);
     let columns = of.columns(sparse, &metadata).map_err(|wrong| {
         let kind = BugKind::SparsityMetadata {
             metadata: metadata[wrong.lane],
@@ -49,18 +46,16 @@ pub(super) fn sparse_product(matrix: &Matrix, sparse: Sparse, exact: bool, regs:
         };
         bug(kind, 1 << wrong.lane)
     })?;
-    let mut d = elements(of, Part::C, c, regs);
+    let (mut a, mut b, mut d) = (Eights::new(), Eights::new(), Eights::new());
+    factors(of, matrix, regs, [&mut a, &mut b]);
+    elements(of, Part::C, &matrix.sources[2], regs, &mut d);
+    let stored = Stored { elements: a.as_flattened(), columns: &columns };
+    let (b, sums) = (b.as_flattened(), d.as_flattened_mut());
     match of.types {
-        Types::Integers { a: left, b: right, saturate } => {
-            let (a, b) = (whole(of, Part::A, a, left, regs), whole(of, Part::B, b, right, regs));
-            let stored = Stored { elements: a.as_flattened(), columns: &columns };
-            sparse_integers(of.size, saturate, stored, b.as_flattened(), d.as_flattened_mut());
-        }
+        Types::Integers { saturate, .. } => sparse_integers(of.size, saturate, stored, b, sums),
         Types::Floats(types) => {
-            let (a, b) = (elements(of, Part::A, a, regs), elements(of, Part::B, b, regs));
             let rounding = if exact { Rounding::Once } else { Rounding::Blocks(of.blocks) };
-            let stored = Stored { elements: a.as_flattened(), columns: &columns };
-            sparse_floats(of.size, types, rounding, stored, b.as_flattened(), d.as_flattened_mut());
+            sparse_floats(of.size, types, rounding, stored, b, sums);
         }
         Types::Bits { .. } | Types::Doubles => {}
     }
@@ -69,15 +64,20 @@ pub(super) fn sparse_product(matrix: &Matrix, sparse: Sparse, exact: bool, regs:
 }
 
 /// The elements of a matrix, eight neighbouring rows together.
-fn elements(of: &Multiply, part: Part, from: &Registers, regs: &Frame) -> Eights {
-    gathered(of, part, |register| words(regs, from, register))
+fn elements(of: &Multiply, part: Part, from: &Registers, regs: &Frame, all: &mut Eights) {
+    let words: SmallVec<[Words; 8]> = (0..of.registers(part)).map(|register| words(regs, from, register)).collect();
+    gathered(of, part, &words, all);
 }
 
-/// The same, as numbers.
-fn whole(of: &Multiply, part: Part, from: &Registers, small: Small, regs: &Frame) -> Eights {
-    let mut all = elements(of, part, from, regs);
-    all.as_flattened_mut().iter_mut().for_each(|x| *x = small.value(*x).cast_unsigned());
-    all
+/// Both matrices that are multiplied; small integers as numbers.
+fn factors(of: &Multiply, matrix: &Matrix, regs: &Frame, [left, right]: [&mut Eights; 2]) {
+    elements(of, Part::A, &matrix.sources[0], regs, left);
+    elements(of, Part::B, &matrix.sources[1], regs, right);
+    if let Types::Integers { a, b, .. } = of.types {
+        for (all, small) in [(left, a), (right, b)] {
+            all.as_flattened_mut().iter_mut().for_each(|x| *x = small.value(*x).cast_unsigned());
+        }
+    }
 }
 
 /// Writes `D` to its registers.

@@ -4,6 +4,8 @@
 
 use super::{Multiply, Part, Words};
 use crate::alu::matrix::Size;
+use crate::base::{Best, Tier};
+use pulp::{Simd, WithSimd};
 use smallvec::SmallVec;
 
 /// Elements of a matrix, eight neighbours each.
@@ -38,25 +40,41 @@ impl Tile {
     }
 }
 
-/// A matrix from the words of its registers.
-pub fn gathered(of: &Multiply, part: Part, words: impl Fn(usize) -> Words) -> Eights {
-    let (bits, per) = (of.element_bits(part), of.per_register(part));
-    let mask = u32::MAX >> (32 - bits);
-    let mut all = Eights::from_elem([0; 8], of.elements(part) * 4);
-    for register in 0..of.registers(part) {
-        let turned = turned(&words(register));
-        for inner in 0..per {
-            let tile = Tile::of(of, part, register * per + inner);
-            let shift = bits * inner as u32;
-            for (place, from) in turned.iter().enumerate() {
-                let Some(to) = all.get_mut(tile.first + place * tile.step) else { continue };
-                for g in 0..8 {
-                    to[g] = from[g] >> shift & mask;
+/// A matrix from the words of its registers, put into a row of eights: those are too large to be moved.
+pub fn gathered(of: &Multiply, part: Part, words: &[Words], all: &mut Eights) {
+    all.resize(of.elements(part) * 4, [0; 8]);
+    Best::run(Gather { of, part, words, all });
+}
+
+struct Gather<'a> {
+    of: &'a Multiply,
+    part: Part,
+    words: &'a [Words],
+    all: &'a mut [[u32; 8]],
+}
+
+impl WithSimd for Gather<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, _: V) {
+        let Self { of, part, words, all } = self;
+        let (bits, per) = (of.element_bits(part), of.per_register(part));
+        let mask = u32::MAX >> (32 - bits);
+        for (register, words) in words.iter().enumerate() {
+            let turned = turned(words);
+            for inner in 0..per {
+                let tile = Tile::of(of, part, register * per + inner);
+                let shift = bits * inner as u32;
+                for (place, from) in turned.iter().enumerate() {
+                    let Some(to) = all.get_mut(tile.first + place * tile.step) else { continue };
+                    for g in 0..8 {
+                        to[g] = from[g] >> shift & mask;
+                    }
                 }
             }
         }
     }
-    all
 }
 
 /// A register of a matrix, by its number, in all lanes.
@@ -83,6 +101,7 @@ pub fn register(of: &Multiply, part: Part, number: usize, all: &[[u32; 8]]) -> W
 }
 
 /// Lanes by their place in a group of four, then by group.
+#[inline(always)]
 fn turned(words: &Words) -> [[u32; 8]; 4] {
     let mut all = [[0; 8]; 4];
     for g in 0..8 {
