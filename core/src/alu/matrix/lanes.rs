@@ -2,9 +2,14 @@
 //!
 //! Matrices lie so that the rows of `A` are neighbours: element (row, x) of `A` is at `x · m + row`, element (x, column) of `B`
 //! at `x · n + column`, element (row, column) of `C` at `column · m + row`. All loops are over arrays of a fixed length, and
-//! without branches; closures and iterators would be compiled for the common instruction set only.
+//! without branches.
 //!
 //! What is rare is left to the definition, element by element: NaN and infinity, and sums that are no normal number of 32 bits.
+
+#![expect(
+    clippy::needless_range_loop,
+    reason = "adaptors are compiled for the common instruction set before they are inlined"
+)]
 
 use super::decoded::{Column, Sums};
 use super::float::dot;
@@ -90,7 +95,7 @@ impl Product<'_> {
                     *one |= odd_columns[column];
                 }
                 let mut new = Sums { bits: *sums, odd };
-                let (from, lane, wide) = (column / EIGHT, column % EIGHT, n / EIGHT);
+                let (from, lane, wide) = (column / EIGHT, column % EIGHT, (n / EIGHT).max(1));
                 let (mut ty, mut done) = (types.c, 0);
                 for part in rows.chunks(blocks.products.max(1)) {
                     let first = (done * wide + from).min(columns.len());
@@ -167,12 +172,25 @@ fn block<const L: usize>(
 
 /// `C` becomes `A·B + C` in integers of 32 bits, as [`super::integers`] says; elements are given as unsigned ones.
 pub fn integers_by_rows(size: Size, saturate: bool, a: &[u32], b: &[u32], c: &mut [u32]) {
-    Best::run(Whole { size, saturate, a, b, c });
+    Best::run(Whole { size, times: Times::Whole { saturate }, a, b, c });
+}
+
+/// The same of vectors of bits in words, as [`super::bits`] says.
+pub fn bits_by_rows(size: Size, xor: bool, a: &[u32], b: &[u32], c: &mut [u32]) {
+    Best::run(Whole { size, times: if xor { Times::Xor } else { Times::And }, a, b, c });
+}
+
+/// What two elements give that a sum is made of.
+#[derive(Clone, Copy)]
+enum Times {
+    Whole { saturate: bool },
+    And,
+    Xor,
 }
 
 struct Whole<'a> {
     size: Size,
-    saturate: bool,
+    times: Times,
     a: &'a [u32],
     b: &'a [u32],
     c: &'a mut [u32],
@@ -183,7 +201,7 @@ impl WithSimd for Whole<'_> {
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, _: V) {
-        let Self { size: Size { m, n, .. }, saturate, a, b, c } = self;
+        let Self { size: Size { m, n, .. }, times, a, b, c } = self;
         let ((a, _), (c, _)) = (a.as_chunks::<EIGHT>(), c.as_chunks_mut::<EIGHT>());
         let chunks = (m / EIGHT).max(1);
         for (at, sums) in c.iter_mut().enumerate() {
@@ -191,9 +209,15 @@ impl WithSimd for Whole<'_> {
             let mut dots = [0u32; EIGHT];
             for (a, b) in a.iter().skip(chunk).step_by(chunks).zip(b.iter().skip(column).step_by(n.max(1))) {
                 for l in 0..EIGHT {
-                    dots[l] = dots[l].wrapping_add(a[l].wrapping_mul(*b));
+                    let product = match times {
+                        Times::Whole { .. } => a[l].wrapping_mul(*b),
+                        Times::And => (a[l] & *b).count_ones(),
+                        Times::Xor => (a[l] ^ *b).count_ones(),
+                    };
+                    dots[l] = dots[l].wrapping_add(product);
                 }
             }
+            let saturate = matches!(times, Times::Whole { saturate: true });
             for l in 0..EIGHT {
                 let (old, dot) = (sums[l].cast_signed(), dots[l].cast_signed());
                 let sum = if saturate { old.saturating_add(dot) } else { old.wrapping_add(dot) };
@@ -205,7 +229,7 @@ impl WithSimd for Whole<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Element, floats, integers};
+    use super::super::{Element, bits, floats, integers};
     use super::*;
     use rand::{Rng, RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -285,6 +309,11 @@ mod tests {
                 let (a, b) = (turned(&unsigned(&a), k), turned(&unsigned(&b), k));
                 integers_by_rows(Size { m, n, k }, saturate, &a, &b, &mut is);
                 assert_eq!(turned(&is, m), wanted, "{m} {n} {k}");
+                // The same words as vectors of bits.
+                let (mut wanted, words) = (turned(&is, m), [turned(&a, m), turned(&b, n)]);
+                bits(Size { m, n, k }, saturate, &words[0], &words[1], &mut wanted);
+                bits_by_rows(Size { m, n, k }, saturate, &a, &b, &mut is);
+                assert_eq!(turned(&is, m), wanted, "{m} {n} {k} bits");
             }
         }
     }

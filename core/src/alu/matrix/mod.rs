@@ -18,7 +18,7 @@ mod sparse;
 mod whole;
 
 pub use float::floats;
-pub use lanes::{floats_by_rows, integers_by_rows};
+pub use lanes::{bits_by_rows, floats_by_rows, integers_by_rows};
 pub use number::{Accumulator, Element};
 pub use sparse::{Stored, sparse_floats, sparse_integers};
 pub use whole::{Small, bits, doubles, integers};

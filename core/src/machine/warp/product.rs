@@ -2,7 +2,9 @@
 
 use super::matrix::words;
 use super::slow_path::{Trouble, bug};
-use crate::alu::matrix::{Rounding, Stored, floats_by_rows, integers_by_rows, sparse_floats, sparse_integers};
+use crate::alu::matrix::{
+    Rounding, Stored, bits_by_rows, floats_by_rows, integers_by_rows, sparse_floats, sparse_integers,
+};
 use crate::base::Frame;
 use crate::program::instr::NO_SLOT;
 use crate::program::matrix::sparse::Sparse;
@@ -13,7 +15,7 @@ use smallvec::SmallVec;
 
 /// A product with an accumulator rounded block by block. False: it cannot be done so.
 pub(super) fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
-    if matches!(of.types, Types::Bits { .. } | Types::Doubles) {
+    if matches!(of.types, Types::Doubles) {
         return false;
     }
     let (mut a, mut b, mut d) = (Eights::new(), Eights::new(), Eights::new());
@@ -23,7 +25,8 @@ pub(super) fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
     match of.types {
         Types::Integers { saturate, .. } => integers_by_rows(of.size, saturate, a, b, sums),
         Types::Floats(types) => floats_by_rows(of.size, types, of.blocks, a, b, sums),
-        Types::Bits { .. } | Types::Doubles => {}
+        Types::Bits { xor } => bits_by_rows(of.size, xor, a, b, sums),
+        Types::Doubles => {}
     }
     write(of, matrix, &d, regs);
     true
