@@ -18,6 +18,7 @@ mod limit;
 pub mod litmus;
 mod location;
 pub mod lockstep_machine;
+mod mbarrier;
 mod memory;
 mod notes;
 mod origin;

@@ -5,7 +5,7 @@
 
 use super::mode::{FMode, Num};
 use super::ops::{AtomOp, AtomTy};
-use super::{float, int};
+use super::{float, int, mbarrier};
 
 /// The new bits of an element of type `ty` with bits `old`, for operands `b` and (for `cas`) `c`.
 ///
@@ -32,6 +32,8 @@ pub fn apply(op: AtomOp, ty: AtomTy, old: u64, b: u64, c: u64) -> u64 {
         AtomOp::Dec => int::sel_q(b, old.wrapping_sub(1), old == 0 || old > b),
         AtomOp::Min => int::sel_q(old, b, less),
         AtomOp::Max => int::sel_q(b, old, less),
+        // What may not be done leaves the barrier as it is; the machine says so afterwards.
+        AtomOp::Barrier => mbarrier::perform(old, b).unwrap_or(old),
     })
 }
 

@@ -10,6 +10,7 @@ pub mod atom;
 pub mod float;
 pub mod int;
 pub mod matrix;
+pub mod mbarrier;
 pub mod mode;
 pub mod ops;
 pub mod table;

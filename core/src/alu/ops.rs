@@ -69,6 +69,8 @@ words! {
         Exch = "exch",
         /// Compare and swap.
         Cas = "cas",
+        /// What `mbarrier` does to a barrier ([`super::mbarrier::perform`]); no name that `atom` has.
+        Barrier = "mbarrier",
     }
 }
 

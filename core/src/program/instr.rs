@@ -140,6 +140,8 @@ pub enum Op {
     WarpSync,
     /// `vote`, `match`, `redux`, `shfl`, `elect`, `activemask`; see [`Exchange`].
     Exchange,
+    /// What must hold of the 64-bit slots `a` and `b` of an `mbarrier`, else it is a defect.
+    Barrier(BarrierCheck),
     /// What all lanes of a warp do together to matrices: `imm` indexes `ProgEnv::matrices`.
     Matrix,
 
@@ -514,6 +516,33 @@ pub enum BarrierRed {
     And,
     Or,
     Popc,
+}
+
+/// What is asked of operands and words of `mbarrier` (D-mbarrier): a word is what lies in memory where the barrier is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BarrierCheck {
+    /// `a` is an offset in the window of shared memory.
+    Shared,
+    /// The word `a` is no barrier yet, and `b` a count of arrivals.
+    New,
+    /// The word `a` is a barrier.
+    Valid,
+    /// The word `a` is a barrier on which the operation `b` ([`crate::alu::mbarrier::perform`]) could be done.
+    Performed,
+    /// The word `a` is a barrier, `b` a state of one.
+    State,
+    /// The word `a` is a barrier, `b` a parity.
+    Parity,
+    /// `a` is the state of a barrier.
+    Counted,
+}
+
+impl BarrierCheck {
+    /// Whether it looks at `b`, too.
+    #[must_use]
+    pub const fn has_second(self) -> bool {
+        matches!(self, Self::New | Self::Performed | Self::State | Self::Parity)
+    }
 }
 
 /// A barrier instruction.

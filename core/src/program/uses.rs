@@ -139,6 +139,12 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
                 exchange(of, instr, &mut see);
             }
         }
+        Op::Barrier(check) => {
+            see(READ, Q, instr.a);
+            if check.has_second() {
+                see(READ, Q, instr.b);
+            }
+        }
         Op::Matrix => {
             let Some(matrix) = env.matrix(instr) else { return };
             matrix.sources.iter().flat_map(Registers::all).for_each(|(class, slot)| see(READ, class, slot));

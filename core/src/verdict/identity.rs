@@ -41,6 +41,7 @@ impl BugKind {
             Self::MembersNeverCome { .. } => (Kind::MembersNeverCome, Machine),
             Self::PartialWarp { .. } => (Kind::PartialWarp, Machine),
             Self::SparsityMetadata { .. } | Self::SparsitySelector { .. } => (Kind::Sparsity, Machine),
+            Self::Barrier(_) => (Kind::Mbarrier, Machine),
             Self::MembersExited { .. } => (Kind::MembersExited, Check),
             Self::AbsentSource { .. } => (Kind::AbsentSource, Check),
             Self::BarrierDivergence { .. } => (Kind::BarrierDivergence, Machine),

@@ -9,6 +9,7 @@ mod hang;
 mod heap;
 mod identity;
 mod kind;
+mod mbarrier;
 mod memory;
 mod object;
 mod performed;
@@ -29,6 +30,7 @@ pub use hang::{Blocked, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unis
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
 pub use kind::{Class, Description, Kind};
+pub use mbarrier::BarrierProblem;
 pub use memory::{
     CacheView, LaneBytes, LineView, LockView, Look, MarkView, MemoryStep, MemoryView, OperationView, Region, StepEnd,
     WhichCache,

@@ -5,8 +5,8 @@
 //! schedule does not fit ([`Stop::Diverged`]), we made a mistake ([`Stop::Internal`]). A panic is one of the last, too.
 
 use super::{
-    AllocKind, FormatProblem, Hang, Inside, Kind, LeakSite, Lifetime, NeverPopped, Origin, Place, Race, Space,
-    Violation, Who,
+    AllocKind, BarrierProblem, FormatProblem, Hang, Inside, Kind, LeakSite, Lifetime, NeverPopped, Origin, Place, Race,
+    Space, Violation, Who,
 };
 use crate::base::{LaneMask, Pc};
 use schemars::JsonSchema;
@@ -204,6 +204,8 @@ pub enum BugKind {
     SparsityMetadata { metadata: u32, bit: u32, indices: u32, ordered: bool },
     /// A sparsity selector beyond those that a shape has.
     SparsitySelector { selector: u32, selectors: u32 },
+    /// An `mbarrier` instruction that PTX does not define (D-mbarrier).
+    Barrier(BarrierProblem),
     /// Lanes of one warp do not execute an aligned barrier together (barrier divergence).
     BarrierDivergence { arrived: LaneMask, missing: LaneMask, elsewhere: Vec<Elsewhere> },
     /// Threads for which a barrier stands have exited, or do nothing more but exit (`--check barriers`).

@@ -258,7 +258,7 @@ fn operation(
     let integer = !ty.is_float() && ty != AtomTy::B128;
     let [first, second] = touch.operands.map(u64::cast_signed);
     match op {
-        AtomOp::Inc | AtomOp::Dec | AtomOp::Min | AtomOp::Max => Err(NotExtracted::Atomic(op)),
+        AtomOp::Inc | AtomOp::Dec | AtomOp::Min | AtomOp::Max | AtomOp::Barrier => Err(NotExtracted::Atomic(op)),
         // What writes a number instead of its value is an exchange.
         _ if numbered && integer => Ok(("exch", value.to_string())),
         AtomOp::Exch if integer => Ok(("exch", first.to_string())),

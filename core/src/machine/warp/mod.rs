@@ -8,6 +8,7 @@ mod guarded;
 mod instructions;
 pub(in crate::machine) mod instrumented;
 mod matrix;
+mod mbarrier;
 pub(crate) mod mistakes;
 pub(in crate::machine) mod place;
 mod product;

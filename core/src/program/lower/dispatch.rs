@@ -43,6 +43,7 @@ impl<'t> FnLower<'_, 't> {
             O::LDMATRIX => self.ldmatrix(instr),
             O::STMATRIX => self.stmatrix(instr),
             O::MOVMATRIX => self.movmatrix(instr),
+            O::MBARRIER => self.mbarrier(instr),
             O::NANOSLEEP => self.nanosleep(instr),
             O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr),
             // Hints about caches, counters, dependent grids and register numbers.

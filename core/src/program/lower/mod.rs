@@ -15,6 +15,7 @@ mod function;
 mod init;
 mod labels;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod moves;
 mod operand;
