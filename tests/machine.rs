@@ -13,6 +13,7 @@ mod launch;
 mod lockstep;
 mod lockstep_mechanism;
 mod lockstep_ptx;
+mod mbarriers;
 mod meetings;
 mod mutations;
 mod programs;

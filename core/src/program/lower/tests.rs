@@ -4,9 +4,10 @@ use super::*;
 use crate::program::check::check;
 use crate::program::dump;
 use crate::program::env::Init;
-use crate::program::instr::{MemOp, Op, Space};
+use crate::program::instr::{MemOp, Op, Order, Scope, Space};
 use crate::program::ops::{AtomTy, Class};
 use crate::ptx::parse;
+use crate::verdict::AccessKind;
 
 const HEAD: &str = ".version 8.1\n.target sm_90\n.address_size 64\n";
 const PLAIN: Options = Options { inject: false, promote: false };
@@ -386,6 +387,29 @@ fn asynchronous_copies_are_not_plain_accesses() {
         ".entry k() { .reg .b32 %r<3>; .reg .b64 %d; red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.shared::cluster.inc.u32 [%r1], %r2, [%d]; }",
     );
     assert_eq!(env.code[0].op, Op::Unsupported);
+}
+
+#[test]
+fn barriers_in_memory_are_accesses_of_shared_memory() {
+    let env = fine(
+        ".entry k() { .shared .align 8 .b64 bar; .reg .b64 %d<3>; .reg .pred %p; mbarrier.init.shared.b64 [bar], 3; mbarrier.arrive.shared.b64 %d1, [bar]; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [bar], 2; mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 2; mbarrier.test_wait.shared.b64 %p, [bar], %d1; mbarrier.try_wait.parity.relaxed.cluster.shared.b64 %p, [bar], 0; mbarrier.inval.shared.b64 [bar]; }",
+    );
+    let found: Vec<_> = env.requests.iter().map(|r| (r.op.kind(), r.order, r.scope)).collect();
+    let weak = (Order::Weak, Scope::Lane);
+    let expected = [
+        (AccessKind::Read, weak),
+        (AccessKind::Write, weak),
+        (AccessKind::Atomic, (Order::Release, Scope::Cta)),
+        (AccessKind::Atomic, (Order::Release, Scope::Cluster)),
+        (AccessKind::Atomic, (Order::Relaxed, Scope::Cta)),
+        (AccessKind::Read, (Order::Acquire, Scope::Cta)),
+        (AccessKind::Read, (Order::Relaxed, Scope::Cluster)),
+        (AccessKind::Read, weak),
+        (AccessKind::Write, weak),
+    ];
+    assert_eq!(found, expected.map(|(kind, (order, scope))| (kind, order, scope)));
+    assert!(env.requests.iter().all(|r| (r.space, r.bytes()) == (Space::Shared, 8)));
+    assert!(env.unsupported.is_empty());
 }
 
 #[test]
