@@ -83,7 +83,7 @@ kinds! {
         "Launch whole warps, and move the instruction out of the divergent branch.";
     Sparsity "sparsity" "Sparsity metadata that mean nothing"
         "The metadata of mma.sp, or its selector, are none of those that the shape has. What is multiplied then is undefined."
-        "Give two different indices for each chunk, the smaller one first, in the lanes that the selector names."
+        "Give two different indices for each chunk, the smaller one first, in the lanes that the selector names.";
     Mbarrier "mbarrier" "Misuse of a barrier in memory"
         "An mbarrier instruction was given what is no barrier, or counts that its barrier cannot have. PTX does not define what happens."
         "Initialise the barrier once, order that before its use, and let as many threads arrive in each phase as it expects.";
