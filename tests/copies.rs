@@ -1,6 +1,8 @@
 //! Asynchronous copies (`cp.async`): what they copy, when it is there, what is found of waits and barriers that are missing, and what
 //! a search makes of copies in flight (D-async, D-async-races).
 
+#[path = "copies/arrivals.rs"]
+mod arrivals;
 #[path = "copies/pairs.rs"]
 mod pairs;
 #[path = "copies/searched.rs"]

@@ -80,6 +80,7 @@ impl Sink for TraceHash {
             }
             Event::BlockDone => self.add(5, who, &[]),
             Event::Survivor { pc, lanes, winner } => self.add(6, who, &[pc.0, lanes, winner]),
+            Event::Landed { pc, lanes } => self.add(7, who, &[pc.0, lanes]),
             // What follows from the others, or only says which rule it was.
             Event::Fired(_)
             | Event::Enter(_)

@@ -28,6 +28,8 @@ pub mod deed {
     pub const EXPECTS: u64 = 1 << 35;
     /// It completes transactions.
     pub const COMPLETES: u64 = 1 << 36;
+    /// Its phase awaits so many arrivals more, which come later (`cp.async.mbarrier.arrive`).
+    pub const AWAITS: u64 = 1 << 37;
 }
 
 /// A barrier.
@@ -107,6 +109,9 @@ pub fn perform(word: u64, request: u64) -> Result<u64, Refused> {
             return Err(Refused::Transactions);
         }
     }
+    if is(deed::AWAITS) {
+        object.pending = object.pending.checked_add(amount).filter(|pending| *pending <= MOST).ok_or(Refused::Count)?;
+    }
     let expected = object.expected;
     if is(deed::ARRIVES) {
         let count = if transacts { 1 } else { amount };
@@ -120,7 +125,7 @@ pub fn perform(word: u64, request: u64) -> Result<u64, Refused> {
         }
     }
     // A barrier that everybody has left has no phases any more.
-    if object.pending == 0 && object.tx == 0 && expected > 0 {
+    if !is(deed::AWAITS) && object.pending == 0 && object.tx == 0 && expected > 0 {
         if is(deed::INCOMPLETE) {
             return Err(Refused::Completes);
         }

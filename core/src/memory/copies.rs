@@ -6,9 +6,12 @@
 
 use super::flat::{Arena, places, tell_of};
 use super::{Acted, Active, Cx, Fault, Issuer, Movable, OperationName, Stores, Taken, Trouble, Uses, Waits, snapshot};
+use crate::alu::mbarrier::{Object, Refused, deed, perform};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::program::instr::{NO_SLOT, Slot, WarpRequest};
-use crate::verdict::{Event, LaneBytes, Look, MemoryStep, OperationView, Region, Sink, StepEnd, Stop, Who};
+use crate::verdict::{
+    BarrierProblem, BugKind, Event, LaneBytes, Look, MemoryStep, OperationView, Region, Sink, StepEnd, Stop, Who,
+};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -29,11 +32,11 @@ struct Part {
     to: u64,
 }
 
-/// Copies of one instruction that have not landed.
+/// Copies of one instruction that have not landed; or its arrivals at barriers, which wait for all earlier copies of their threads.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Copy {
     at: Issuer,
-    /// Bytes that each lane writes.
+    /// Bytes that each lane writes; none where it arrives.
     bytes: u8,
     /// How many groups their threads have committed after theirs, 255 where it is more; `None`: theirs is not committed.
     age: Option<u8>,
@@ -46,9 +49,15 @@ impl Copy {
         self.parts.iter().fold(0, |lanes, part| lanes | 1 << part.lane)
     }
 
+    /// Whether it is not a copy but an arrival.
+    const fn arrives(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// Whether a wait is for it.
     fn is_awaited(&self, wait: Option<u8>) -> bool {
         match (wait, self.age) {
+            _ if self.arrives() => false,
             (None, _) => true,
             (Some(newest), Some(age)) => age >= newest,
             (Some(_), None) => false,
@@ -86,9 +95,27 @@ impl Copies {
         self.mark(slot);
     }
 
+    /// The lanes of a slot that may land: those that arrive wait for their copies.
+    fn may_land(&self, slot: usize) -> LaneMask {
+        let Some(copy) = self.slots.get(slot).and_then(Option::as_ref) else { return 0 };
+        let lanes = copy.lanes();
+        if !copy.arrives() {
+            return lanes;
+        }
+        let earlier = self.of(copy.at.who).take_while(|(k, _)| *k != slot).filter(|(_, copy)| !copy.arrives());
+        let waits = earlier.fold(0, |m, (_, copy)| m | copy.lanes()) & lanes;
+        if self.apart || waits == 0 { lanes & !waits } else { 0 }
+    }
+
+    /// Notes which arrivals of a warp may go on.
+    fn mark_arrivals(&mut self, who: Who) {
+        let arrivals: SmallVec<[usize; 4]> = self.of(who).filter(|(_, c)| c.arrives()).map(|(k, _)| k).collect();
+        arrivals.into_iter().for_each(|slot| self.mark(slot));
+    }
+
     /// Notes which copies of a slot may land.
     fn mark(&mut self, slot: usize) {
-        let lanes = self.slots.get(slot).and_then(Option::as_ref).map_or(0, Copy::lanes);
+        let lanes = self.may_land(slot);
         let lanes = if self.apart { lanes } else { lanes & lanes.wrapping_neg() };
         self.ready.resize(self.slots.len().div_ceil(2).max(slot / 2 + 1), 0);
         let shift = slot % 2 * LANES;
@@ -126,6 +153,9 @@ impl Copies {
         for slot in all {
             let Some(copy) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { continue };
             kept.push(slot);
+            if copy.arrives() {
+                continue;
+            }
             let older = Some(copy.age.map_or(0, |age| age.saturating_add(1)));
             let inside = copy.lanes() & lanes;
             if inside == copy.lanes() {
@@ -143,6 +173,7 @@ impl Copies {
         if !kept.is_empty() {
             self.warps.insert(who, kept);
         }
+        self.mark_arrivals(who);
     }
 
     /// The lanes that an instruction holds back until copies have landed.
@@ -168,13 +199,16 @@ impl Copies {
 
     /// The operations of a warp by their names: the place of an instruction among those in flight, and the lane.
     pub(super) fn movable(&self, who: Who, out: &mut Vec<Movable>) {
-        for (order, (_, copy)) in (0..).zip(self.of(who)) {
+        for (order, (slot, _)) in (0..).zip(self.of(who)) {
             let name = |lane: u32| OperationName {
                 block: who.block,
                 warp: who.warp,
                 place: FIRST + order * LANES as u32 + lane,
             };
-            let lanes = copy.lanes();
+            let lanes = self.may_land(slot);
+            if lanes == 0 {
+                continue;
+            }
             if self.apart {
                 out.extend(
                     (0..LANES as u32).filter(|l| lanes >> l & 1 == 1).map(|l| Movable { name: name(l), lanes: 1 << l }),
@@ -212,6 +246,7 @@ impl Copies {
         while let Some(copy) = snapshot::take::<Copy>(&mut from) {
             self.push(copy);
         }
+        self.mark_arrivals(who);
     }
 
     /// For people.
@@ -243,12 +278,20 @@ impl Copies {
         } else {
             self.mark(slot);
         }
+        self.mark_arrivals(landed.at.who);
         let trouble = |fault| Box::new(Trouble { at: landed.at, lanes, fault });
         let gone = |what| trouble(Fault::Stop(Stop::internal(what, None)));
         let who = landed.at.who;
         let shared =
             stores.shared(who.launch, who.block).ok_or_else(|| gone("a copy is in flight whose block is gone"))?;
         for part in &landed.parts {
+            if landed.arrives() {
+                arrive(shared, part.to).map_err(|problem| {
+                    let bug = Fault::Bug(BugKind::Barrier(problem), 1 << part.lane);
+                    Box::new(Trouble { at: landed.at, lanes: 1 << part.lane, fault: bug })
+                })?;
+                continue;
+            }
             let taken = usize::from(part.taken);
             let place = usize::try_from(part.to).unwrap_or(usize::MAX);
             let to = place.checked_add(landed.bytes.into()).and_then(|end| shared.get_mut(place..end));
@@ -265,7 +308,7 @@ impl Copies {
                 let accesses = landed.parts.iter().map(|part| LaneBytes {
                     lane: part.lane.into(),
                     address: part.to,
-                    bytes: landed.bytes.into(),
+                    bytes: if landed.arrives() { 8 } else { landed.bytes.into() },
                     value: None,
                 });
                 let operation = shown(&landed, lanes, accesses.collect());
@@ -273,9 +316,46 @@ impl Copies {
             };
             let told = cx.sink.event(who, Event::MemoryStep(Look::new(&look)));
             told.map_err(|stop| trouble(Fault::Stop(stop)))?;
+            if landed.arrives() {
+                let told = cx.sink.event(who, Event::Landed { pc: landed.at.pc, lanes });
+                told.map_err(|stop| trouble(Fault::Stop(stop)))?;
+            }
         }
         Ok(())
     }
+}
+
+/// One arrival at the barrier at an offset in shared memory.
+fn arrive(shared: &mut [u8], at: u64) -> Result<(), BarrierProblem> {
+    let request = deed::ARRIVES | 1;
+    let place = usize::try_from(at).unwrap_or(usize::MAX);
+    let bytes = place.checked_add(8).and_then(|end| shared.get_mut(place..end)).and_then(<[u8]>::first_chunk_mut);
+    let Some(bytes) = bytes else { return Err(BarrierProblem::NoBarrier { found: 0 }) };
+    let word = u64::from_le_bytes(*bytes);
+    let new = perform(word, request).map_err(|refused| explained(refused, word, request))?;
+    *bytes = new.to_le_bytes();
+    Ok(())
+}
+
+/// Takes in the arrivals of lanes at barriers, which come once their copies so far have landed.
+///
+/// # Errors
+/// The program must not access a barrier's bytes.
+pub fn arrive_later<S: Sink>(
+    memory: &mut impl super::Memory,
+    on: Active<'_, '_>,
+    at: &WarpRequest,
+    cx: &mut Cx<'_, S>,
+) -> Taken {
+    let Active { at: issuer, mask, regs, near, .. } = on;
+    let arena = memory.arena();
+    let places = places(arena, mask, at, regs, near, cx.hints.at(issuer.pc))?;
+    if S::ON {
+        tell_of(arena, (issuer, mask), at, regs, near, cx)?;
+    }
+    let part = |l: usize| Part { lane: u8::try_from(l).unwrap_or(0), taken: 0, from: 0, to: places[l].1 };
+    memory.begin(Copy { at: issuer, bytes: 0, age: None, parts: lanes_of(mask).map(part).collect() });
+    Ok(())
 }
 
 fn number(at: usize) -> u32 {
@@ -289,7 +369,7 @@ fn shown(copy: &Copy, lanes: LaneMask, accesses: Vec<LaneBytes>) -> OperationVie
         pc: copy.at.pc,
         lanes,
         processor: copy.at.sm,
-        name: "cp.async".to_owned(),
+        name: if copy.arrives() { "cp.async.mbarrier.arrive" } else { "cp.async" }.to_owned(),
         region: Some(Region::Shared),
         accesses,
         ..OperationView::default()
@@ -369,4 +449,21 @@ pub fn take_in<S: Sink>(
     let parts = lanes_of(mask).map(part).collect();
     memory.begin(Copy { at, bytes: u8::try_from(to.bytes()).unwrap_or(16), age: None, parts });
     Ok(())
+}
+
+/// Why an operation is refused, with its numbers.
+pub fn explained(refused: Refused, word: u64, request: u64) -> BarrierProblem {
+    let object = Object::of(word);
+    let (amount, expects) = (request as u32, request & deed::EXPECTS != 0);
+    // What arrives with transactions arrives once.
+    let count = if expects { 1 } else { amount };
+    match refused {
+        Refused::NoBarrier => BarrierProblem::NoBarrier { found: word },
+        Refused::Count => BarrierProblem::Count { count: count.into() },
+        Refused::Arrivals => BarrierProblem::Arrivals { count, pending: object.map_or(0, |object| object.pending) },
+        Refused::Transactions => {
+            BarrierProblem::Transactions { count: amount, expects, before: object.map_or(0, |object| object.tx) }
+        }
+        Refused::Completes => BarrierProblem::Completes { count },
+    }
 }

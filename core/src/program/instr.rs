@@ -153,6 +153,8 @@ pub enum Op {
     CopyTo,
     /// What the lanes have begun to copy becomes a group.
     CopyCommit,
+    /// The lanes arrive at a barrier in shared memory once what they have begun to copy has landed: `imm` indexes `ProgEnv::requests`.
+    CopyArrive,
     /// The lanes wait for their copies: for all groups but the `imm` newest, `u32::MAX`: for all copies.
     CopyWait,
 

@@ -16,7 +16,9 @@ impl ProgEnv {
     #[must_use]
     pub fn request(&self, instr: &Instr) -> Option<WarpRequest> {
         let (op, space) = match instr.op {
-            Op::Mem | Op::CopyFrom | Op::CopyTo => return self.requests.get(instr.imm as usize).copied(),
+            Op::Mem | Op::CopyFrom | Op::CopyTo | Op::CopyArrive => {
+                return self.requests.get(instr.imm as usize).copied();
+            }
             Op::LdGlobal32 => (MemOp::Load, Space::Global),
             Op::LdShared32 => (MemOp::Load, Space::Shared),
             Op::StGlobal32 => (MemOp::Store, Space::Global),
@@ -36,7 +38,8 @@ impl ProgEnv {
     /// Whether it copies asynchronously.
     #[must_use]
     pub fn copies(&self) -> bool {
-        self.code.iter().any(|instr| instr.op == Op::CopyTo)
+        let copies = |op| matches!(op, Op::CopyFrom | Op::CopyTo | Op::CopyCommit | Op::CopyArrive | Op::CopyWait);
+        self.code.iter().any(|instr| copies(instr.op))
     }
 
     /// The exchange that an instruction makes.
@@ -159,6 +162,11 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
                 see(READ, from.address_class(), from.addr);
             }
             see(READ, W, instr.b);
+        }
+        Op::CopyArrive => {
+            if let Some(request) = env.requests.get(instr.imm as usize) {
+                see(READ, request.address_class(), request.addr);
+            }
         }
         Op::CopyCommit | Op::CopyWait => {}
         Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}

@@ -174,6 +174,14 @@ pub enum Event<'a> {
     Access(&'a Access<'a>),
     /// An access or a fence takes effect that was told before.
     Performed(Performed<'a>),
+    /// Asynchronous copies of lanes have landed, and so the lanes have arrived at a barrier: all copies that they had begun at an
+    /// instruction.
+    Landed {
+        /// The instruction that arrives.
+        pc: Pc,
+        /// The lanes.
+        lanes: LaneMask,
+    },
     /// Several lanes of an instruction wrote different values to one location: `winner`'s is there.
     Survivor {
         /// The instruction.

@@ -38,6 +38,8 @@ struct Flown {
     bytes: u32,
     /// How many groups a lane has committed since it committed this, or [`NO_GROUP`].
     ages: [u32; LANES],
+    /// The instruction by which a lane arrives at a barrier when this has landed, if it does; the last one that began.
+    arrives: [Option<Pc>; LANES],
 }
 
 /// The sources that an instruction has named so far.
@@ -136,10 +138,31 @@ impl Copies {
         }
     }
 
+    /// Lanes of a warp will arrive at a barrier when what they have begun has landed.
+    fn arrive(&mut self, at: usize, warp: u32, pc: Pc, lanes: LaneMask) {
+        for flown in self.all.values_mut().filter(|flown| (flown.at, flown.warp) == (at, warp)) {
+            lanes_of(lanes).for_each(|lane| flown.arrives[lane] = Some(pc));
+        }
+    }
+
+    /// Lanes of a warp have arrived by an instruction: who waits at the barrier comes after their copies, which were noted when
+    /// they began.
+    pub fn landed(&mut self, at: usize, warp: u32, pc: Pc, lanes: LaneMask) {
+        for number in self.of(|flown| (flown.at, flown.warp) == (at, warp)) {
+            let Some(flown) = self.all.get(&number) else { continue };
+            let over = lanes_of(lanes).filter(|lane| flown.arrives[*lane] == Some(pc));
+            let over = over.fold(0, |m: LaneMask, lane| m | 1 << lane);
+            self.end(number, over);
+        }
+    }
+
     /// What lanes of a warp name as sources, or begin to copy.
     fn begin(&mut self, cx: &Context<'_>, first: Thread) {
         let access = cx.access;
         let (at, warp) = (cx.at, u32::try_from(cx.warp).unwrap_or(0));
+        if access.kind == AccessKind::Atomic {
+            return self.arrive(at, warp, access.pc, access.lanes);
+        }
         if access.kind == AccessKind::Read {
             let fresh = Sources { pc: access.pc, from: [0; LANES], taken: [0; LANES] };
             let known = self.sources.entry((at, warp)).or_insert_with(|| fresh.clone());
@@ -164,6 +187,7 @@ impl Copies {
             to: *access.addresses,
             bytes: access.bytes,
             ages: [NO_GROUP; LANES],
+            arrives: [None; LANES],
         };
         let number = self.next;
         self.next += 1;

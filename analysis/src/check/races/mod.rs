@@ -184,6 +184,11 @@ impl Sink for Races {
                 return self.watch.begin(shape, program, (tokens, later));
             }
             Event::Performed(performed) => self.watch.performed(who, performed, &self.sites),
+            Event::Landed { pc, lanes } => {
+                if let Some(at) = self.watch.block(who) {
+                    self.watch.copies.landed(at, who.warp, pc, lanes);
+                }
+            }
             Event::BlockDone => self.watch.end_block(who),
             Event::Arrive(arrive) => {
                 if let Some(block) = self.watch.block_mut(who) {

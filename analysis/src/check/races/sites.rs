@@ -97,7 +97,7 @@ pub(super) fn access_at(sites: &[Site], pc: Pc) -> Option<&AccessSite> {
 pub(super) fn sites(env: &ProgEnv, weak: bool, remote: bool) -> Vec<Site> {
     let site = |(pc, i): (usize, &Instr)| match plain::request(env, i) {
         Some(request) => access(&request).map_or(Site::Other, |site| {
-            let site = AccessSite { copies: matches!(i.op, Op::CopyFrom | Op::CopyTo), ..site };
+            let site = AccessSite { copies: matches!(i.op, Op::CopyFrom | Op::CopyTo | Op::CopyArrive), ..site };
             let site = if remote { site.with_mark_of(&request) } else { site };
             let volatile = request.order == Order::Volatile;
             let waits = || request.op == MemOp::Load && waits(env, pc, &request);

@@ -345,7 +345,11 @@ impl<W: Write> Sink for Timeline<'_, W> {
             Event::MemoryStep(step) => self.memory(who, &step.look()),
             // Seen by the instruction that does it, or of no account for a reader.
             Event::Access(_) | Event::Enter(_) | Event::Exchange(_) | Event::Memory => {}
-            Event::Environment(_) | Event::Remembered | Event::Performed(_) | Event::Traffic(_) => {}
+            Event::Environment(_)
+            | Event::Remembered
+            | Event::Performed(_)
+            | Event::Landed { .. }
+            | Event::Traffic(_) => {}
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::base::expand;
 use crate::machine::control::Control;
 use crate::machine::warp::guarded::near;
 use crate::machine::warp::slow_path::{Rare, Trouble};
-use crate::memory::copies::{look_at_source, take_in};
+use crate::memory::copies::{arrive_later, look_at_source, take_in};
 use crate::memory::{Active, Memory};
 use crate::program::instr::Op;
 use crate::verdict::Sink;
@@ -26,6 +26,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
                 let near = &mut near::<M>(self.sh, self.local, pc);
                 let on = Active { at, mask: self.m, lanes: &lanes, regs: self.regs, near };
                 match (env.copy(i), env.request(i)) {
+                    (_, Some(at)) if i.op == Op::CopyArrive => arrive_later(self.mem, on, &at, self.cx)?,
                     (Some((from, to)), _) => take_in(self.mem, on, (from, to, i.b), self.cx)?,
                     (None, Some(from)) => look_at_source(self.mem.arena(), on, (&from, i.b), self.cx)?,
                     (None, None) => {}

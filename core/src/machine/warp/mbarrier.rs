@@ -1,10 +1,11 @@
 //! What PTX demands of `mbarrier` (PTX ISA 9.7.13.15): its accesses are ordinary ones, and here their results are looked at.
 
-use crate::alu::mbarrier::{MOST, Object, Refused, deed, perform};
+use crate::alu::mbarrier::{MOST, Object, perform};
 use crate::base::{LaneMask, lanes_of};
 use crate::machine::control::Control;
 use crate::machine::warp::slow_path::{Rare, Trouble, bug};
 use crate::memory::Memory;
+use crate::memory::copies::explained;
 use crate::program::env::AddressMap;
 use crate::program::instr::BarrierCheck;
 use crate::verdict::{BarrierProblem, BugKind, Sink};
@@ -41,22 +42,5 @@ fn problem(check: BarrierCheck, map: &AddressMap, a: u64, b: u64) -> Option<Barr
         BarrierCheck::Valid => None,
         BarrierCheck::State => Object::of(b).is_none().then_some(BarrierProblem::NoState { found: b }),
         BarrierCheck::Parity => (b > 1).then_some(BarrierProblem::Parity { parity: b }),
-    }
-}
-
-/// Why an operation is refused, with its numbers.
-fn explained(refused: Refused, word: u64, request: u64) -> BarrierProblem {
-    let object = Object::of(word);
-    let (amount, expects) = (request as u32, request & deed::EXPECTS != 0);
-    // What arrives with transactions arrives once.
-    let count = if expects { 1 } else { amount };
-    match refused {
-        Refused::NoBarrier => BarrierProblem::NoBarrier { found: word },
-        Refused::Count => BarrierProblem::Count { count: count.into() },
-        Refused::Arrivals => BarrierProblem::Arrivals { count, pending: object.map_or(0, |object| object.pending) },
-        Refused::Transactions => {
-            BarrierProblem::Transactions { count: amount, expects, before: object.map_or(0, |object| object.tx) }
-        }
-        Refused::Completes => BarrierProblem::Completes { count },
     }
 }

@@ -15,9 +15,11 @@ impl<'t> FnLower<'_, 't> {
     pub(super) fn cp_async(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let names = self.unit.names();
         let word = |text: &str| instr.mods.iter().any(|m| m.text(names) == text);
-        let own = |m: &M| matches!(m.text(names), "bulk" | "mbarrier" | "mbarrier::arrive" | "tensor");
-        if !instr.mods.contains(&M::ASYNC) || instr.mods.iter().any(own) {
+        if !instr.mods.contains(&M::ASYNC) || word("bulk") || word("tensor") {
             return None;
+        }
+        if word("mbarrier") || word("mbarrier::arrive") {
+            return self.arrives_later(instr, word("noinc"));
         }
         if word("commit_group") {
             return self.plain(Op::CopyCommit);

@@ -128,6 +128,21 @@ impl<'t> FnLower<'_, 't> {
         self.barrier_changes(&at, state, request, self.barrier_order(instr, Order::Relaxed))
     }
 
+    /// `cp.async.mbarrier.arrive{.noinc} [a]` (PTX ISA 9.7.13.15.18): without `.noinc` the phase awaits the arrival that it makes.
+    pub(super) fn arrives_later(&mut self, instr: &'t tree::Instr, counted: bool) -> Option<()> {
+        let at = self.barrier_at(instr, nth(instr, 0)?)?;
+        if !counted {
+            let (old, request) = (self.temp(Class::Q)?, self.constant(Class::Q, deed::AWAITS | 1)?);
+            self.barrier_changes(&at, old, request, (Order::Relaxed, Scope::Cta))?;
+        }
+        let asked = WarpRequest { order: Order::Release, scope: Scope::Cta, ..WarpRequest::PLAIN };
+        let request = at.access(&asked, MemOp::Red(AtomOp::Barrier, AtomTy::B64), Space::Shared, 8, Class::Q);
+        let imm = self.requested(request, &at);
+        let role = if counted { Role::Main } else { Role::Part };
+        self.emit(role, Instr { imm, a: request.addr, ..Instr::new(Op::CopyArrive) });
+        Some(())
+    }
+
     /// One atomic operation, which leaves the barrier as it is where it may not be done.
     fn barrier_changes(&mut self, at: &Located, old: Slot, request: Slot, order: (Order, Scope)) -> Option<()> {
         let change = MemOp::Atom(AtomOp::Barrier, AtomTy::B64);
