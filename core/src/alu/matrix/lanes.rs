@@ -21,6 +21,8 @@ use smallvec::SmallVec;
 
 /// Columns of `B` that are decoded together: their number is a multiple of it.
 const EIGHT: usize = 8;
+/// The longest dot product of floating-point numbers, that of sparse `m16n8k64`, and the most groups of eight elements of `B`.
+const DEEP: usize = 64;
 /// Bits of an addend below the binary point, before it is shifted: products fill 31 bits.
 const WIDE: u32 = 29;
 /// Products whose sum surely fits 32 bits: each is below four, with at most 25 bits below the point.
@@ -62,18 +64,24 @@ impl WithSimd for Product<'_> {
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, _: V) -> Rare {
-        if self.size.m.is_multiple_of(16) { self.go::<16>() } else { self.go::<8>() }
+        match (self.size.m.is_multiple_of(16), self.size.k <= 16) {
+            (true, true) => self.go::<16, 16>(),
+            (true, false) => self.go::<16, DEEP>(),
+            (false, true) => self.go::<8, 16>(),
+            (false, false) => self.go::<8, DEEP>(),
+        }
     }
 }
 
 impl Product<'_> {
-    /// The product, `L` rows at a time. Elements of `C` stay as they are where the definition has to compute them.
+    /// The product, `L` rows at a time, of at most `K` elements each: arrays that are larger than need be take time to clear, and
+    /// containers are moved. Elements of `C` stay as they are where the definition has to compute them.
     #[inline(always)]
-    fn go<const L: usize>(self) -> Rare {
+    fn go<const L: usize, const K: usize>(self) -> Rare {
         let Self { size: Size { m, n, k }, types, blocks, a, b, c } = self;
         let ((a, _), (b, _), (c, _)) = (a.as_chunks::<L>(), b.as_chunks::<EIGHT>(), c.as_chunks_mut::<L>());
         let mut rare = Rare::new();
-        let mut columns: SmallVec<[Column<EIGHT>; 64]> = SmallVec::from_elem(Column::ZERO, b.len());
+        let mut columns = [Column::<EIGHT>::ZERO; DEEP];
         let mut odd_columns = [0u32; 32];
         for (at, (bits, column)) in b.iter().zip(columns.iter_mut()).enumerate() {
             let mut odds = [0; EIGHT];
@@ -84,7 +92,7 @@ impl Product<'_> {
         }
         let chunks = m / L;
         for chunk in 0..chunks {
-            let mut rows: SmallVec<[Column<L>; 64]> = SmallVec::from_elem(Column::ZERO, k);
+            let mut rows = [Column::<L>::ZERO; K];
             let mut odd_rows = [0u32; L];
             for (bits, row) in a.iter().skip(chunk).step_by(chunks).zip(rows.iter_mut()) {
                 row.decode(types.a, bits, WIDE - 2 * POINT, &mut odd_rows);
@@ -97,7 +105,7 @@ impl Product<'_> {
                 let mut new = Sums { bits: *sums, odd };
                 let (from, lane, wide) = (column / EIGHT, column % EIGHT, (n / EIGHT).max(1));
                 let (mut ty, mut done) = (types.c, 0);
-                for part in rows.chunks(blocks.products.max(1)) {
+                for part in rows[..k.min(K)].chunks(blocks.products.max(1)) {
                     let first = (done * wide + from).min(columns.len());
                     block(part, (&columns[first..], wide, lane), blocks, (ty, types.d), &mut new);
                     (ty, done) = (types.d, done + part.len());

@@ -5,23 +5,34 @@ use super::slow_path::{Trouble, bug};
 use crate::alu::matrix::{
     Rounding, Stored, bits_by_rows, floats_by_rows, integers_by_rows, sparse_floats, sparse_integers,
 };
-use crate::base::Frame;
+use crate::base::{Frame, LANES};
 use crate::program::instr::NO_SLOT;
 use crate::program::matrix::sparse::Sparse;
-use crate::program::matrix::tiles::{Eights, gathered, register};
-use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types, Words};
+use crate::program::matrix::tiles::{gather, register};
+use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types};
 use crate::verdict::BugKind;
-use smallvec::SmallVec;
+
+/// The most eights of elements of a matrix: `B` of `mma.sp.m16n8k128`.
+const MOST: usize = 128;
 
 /// A product with an accumulator rounded block by block. False: it cannot be done so.
 pub(super) fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
-    if matches!(of.types, Types::Doubles) {
-        return false;
+    // Most matrices are small, and larger arrays take time to clear.
+    match (of.types, of.elements(Part::A).max(of.elements(Part::B))) {
+        (Types::Doubles, _) => return false,
+        (_, ..=8) => dense::<32>(of, matrix, regs),
+        _ => dense::<MOST>(of, matrix, regs),
     }
-    let (mut a, mut b, mut d) = (Eights::new(), Eights::new(), Eights::new());
+    true
+}
+
+/// A product of matrices of at most `N` times eight elements.
+fn dense<const N: usize>(of: &Multiply, matrix: &Matrix, regs: &mut Frame) {
+    let (mut a, mut b, mut d) = ([[0; 8]; N], [[0; 8]; N], [[0; 8]; 32]);
     factors(of, matrix, regs, [&mut a, &mut b]);
+    let (a, b) = (eights(of, Part::A, &mut a), eights(of, Part::B, &mut b));
     elements(of, Part::C, &matrix.sources[2], regs, &mut d);
-    let (a, b, sums) = (a.as_flattened(), b.as_flattened(), d.as_flattened_mut());
+    let (a, b, sums) = (a.as_flattened(), b.as_flattened(), eights(of, Part::C, &mut d).as_flattened_mut());
     match of.types {
         Types::Integers { saturate, .. } => integers_by_rows(of.size, saturate, a, b, sums),
         Types::Floats(types) => floats_by_rows(of.size, types, of.blocks, a, b, sums),
@@ -29,7 +40,6 @@ pub(super) fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
         Types::Doubles => {}
     }
     write(of, matrix, &d, regs);
-    true
 }
 
 /// A product with a sparse `A` (PTX ISA 9.7.14.6); `exact`: the exact sum is rounded once.
@@ -49,11 +59,11 @@ pub(super) fn sparse_product(matrix: &Matrix, sparse: Sparse, exact: bool, regs:
         };
         bug(kind, 1 << wrong.lane)
     })?;
-    let (mut a, mut b, mut d) = (Eights::new(), Eights::new(), Eights::new());
+    let (mut a, mut b, mut d) = ([[0; 8]; MOST], [[0; 8]; MOST], [[0; 8]; 32]);
     factors(of, matrix, regs, [&mut a, &mut b]);
     elements(of, Part::C, &matrix.sources[2], regs, &mut d);
-    let stored = Stored { elements: a.as_flattened(), columns: &columns };
-    let (b, sums) = (b.as_flattened(), d.as_flattened_mut());
+    let stored = Stored { elements: eights(of, Part::A, &mut a).as_flattened(), columns: &columns };
+    let (b, sums) = (eights(of, Part::B, &mut b).as_flattened(), eights(of, Part::C, &mut d).as_flattened_mut());
     match of.types {
         Types::Integers { saturate, .. } => sparse_integers(of.size, saturate, stored, b, sums),
         Types::Floats(types) => {
@@ -67,24 +77,33 @@ pub(super) fn sparse_product(matrix: &Matrix, sparse: Sparse, exact: bool, regs:
 }
 
 /// The elements of a matrix, eight neighbouring rows together.
-fn elements(of: &Multiply, part: Part, from: &Registers, regs: &Frame, all: &mut Eights) {
-    let words: SmallVec<[Words; 8]> = (0..of.registers(part)).map(|register| words(regs, from, register)).collect();
-    gathered(of, part, &words, all);
+fn elements(of: &Multiply, part: Part, from: &Registers, regs: &Frame, all: &mut [[u32; 8]]) {
+    let (mut all_words, count) = ([[0; LANES]; 8], of.registers(part).min(8));
+    for (register, to) in all_words[..count].iter_mut().enumerate() {
+        *to = words(regs, from, register);
+    }
+    gather(of, part, &all_words[..count], all);
+}
+
+/// As many as a matrix has.
+fn eights<'a>(of: &Multiply, part: Part, all: &'a mut [[u32; 8]]) -> &'a mut [[u32; 8]] {
+    let count = (4 * of.elements(part)).min(all.len());
+    &mut all[..count]
 }
 
 /// Both matrices that are multiplied; small integers as numbers.
-fn factors(of: &Multiply, matrix: &Matrix, regs: &Frame, [left, right]: [&mut Eights; 2]) {
+fn factors(of: &Multiply, matrix: &Matrix, regs: &Frame, [left, right]: [&mut [[u32; 8]]; 2]) {
     elements(of, Part::A, &matrix.sources[0], regs, left);
     elements(of, Part::B, &matrix.sources[1], regs, right);
     if let Types::Integers { a, b, .. } = of.types {
-        for (all, small) in [(left, a), (right, b)] {
-            all.as_flattened_mut().iter_mut().for_each(|x| *x = small.value(*x).cast_unsigned());
+        for (all, part, small) in [(left, Part::A, a), (right, Part::B, b)] {
+            eights(of, part, all).as_flattened_mut().iter_mut().for_each(|x| *x = small.value(*x).cast_unsigned());
         }
     }
 }
 
 /// Writes `D` to its registers.
-fn write(of: &Multiply, matrix: &Matrix, d: &Eights, regs: &mut Frame) {
+fn write(of: &Multiply, matrix: &Matrix, d: &[[u32; 8]], regs: &mut Frame) {
     for (number, slot) in matrix.d.slots.iter().enumerate().filter(|(_, slot)| **slot != NO_SLOT) {
         regs.w[slot.index()].0 = register(of, Part::D, number, d);
     }

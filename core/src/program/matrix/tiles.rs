@@ -6,10 +6,6 @@ use super::{Multiply, Part, Words};
 use crate::alu::matrix::Size;
 use crate::base::{Best, Tier};
 use pulp::{Simd, WithSimd};
-use smallvec::SmallVec;
-
-/// Elements of a matrix, eight neighbours each.
-pub type Eights = SmallVec<[[u32; 8]; 128]>;
 
 /// An element of a fragment, by its number, with all lanes of the same place in their group of four.
 struct Tile {
@@ -40,9 +36,8 @@ impl Tile {
     }
 }
 
-/// A matrix from the words of its registers, put into a row of eights: those are too large to be moved.
-pub fn gathered(of: &Multiply, part: Part, words: &[Words], all: &mut Eights) {
-    all.resize(of.elements(part) * 4, [0; 8]);
+/// Puts a matrix together from the words of its registers: neighbours in eights.
+pub fn gather(of: &Multiply, part: Part, words: &[Words], all: &mut [[u32; 8]]) {
     Best::run(Gather { of, part, words, all });
 }
 
