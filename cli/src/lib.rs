@@ -7,4 +7,4 @@ pub mod report;
 
 // The layers below by the names that they have in `warpstep`.
 use warpstep_analysis::{axiom, check, explore, launch, litmus};
-use warpstep_core::{base, choice, machine, memory, program, ptx, verdict};
+use warpstep_core::{alu, base, choice, machine, memory, program, ptx, verdict};

@@ -1,10 +1,12 @@
 //! Runs that never end: what they are called, who runs on, on what, and who does not come to end it.
 
 use super::diagnostic::Diagnostic;
+use super::mbarrier;
 use super::safety::token;
 use super::stop::StopReport;
 use super::words::{counted, lanes, listed, place_in, plural, ranges, who, word};
 use crate::base::Pc;
+use crate::program::instr::{BarrierCheck, Op};
 use crate::verdict::{
     AllocKind, Blocked, Class, Hang, Holds, Inside, Lock, NeverPopped, Place, SpinRead, Spinner, Stack,
 };
@@ -126,11 +128,6 @@ fn waits_for(lock: &Lock) -> String {
     )
 }
 
-fn values(read: &SpinRead) -> String {
-    let text = listed(&read.values, LISTED, u64::to_string, |_| "…".to_owned());
-    if text.is_empty() { String::new() } else { format!(": {}", text.join(" or ")) }
-}
-
 impl StopReport<'_> {
     /// Lines of instructions, e.g. `lines 17-20`.
     fn lines(&self, code: &[Pc]) -> String {
@@ -138,6 +135,17 @@ impl StopReport<'_> {
         all.sort_unstable();
         all.dedup();
         format!("{} {}", plural(all.len() as u64, "line"), ranges(all))
+    }
+
+    /// What is read, e.g. `: 0 or 1`; a barrier in memory as what it awaits.
+    fn values(&self, read: &SpinRead) -> String {
+        let next = |pc: Pc| self.env.code.get(pc.0 as usize + 1).map(|i| i.op);
+        let waits =
+            |reader: &Place| matches!(next(reader.pc), Some(Op::Barrier(BarrierCheck::State | BarrierCheck::Parity)));
+        let barrier = |value: &u64| Some(*value).filter(|_| read.readers.iter().all(waits)).and_then(mbarrier::object);
+        let value = |value: &u64| barrier(value).unwrap_or_else(|| value.to_string());
+        let text = listed(&read.values, LISTED, value, |_| "…".to_owned());
+        if text.is_empty() { String::new() } else { format!(": {}", text.join(" or ")) }
     }
 
     /// ` at line 12`, where the instruction has one.
@@ -154,7 +162,7 @@ impl StopReport<'_> {
         let does = match read.filter(|_| reader.is_some()) {
             Some(read) => {
                 let reads = verb(&[first], "reads", "read");
-                format!("{reads} {} here, again and again{}", location(read), values(read))
+                format!("{reads} {} here, again and again{}", location(read), self.values(read))
             }
             None => format!("{} on here, in a state that repeats", verb(&[first], "runs", "run")),
         };
@@ -242,7 +250,7 @@ impl StopReport<'_> {
             } else {
                 format!("would be written by {}", by.join(", "))
             };
-            format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, values(read))
+            format!("{bytes} of {} ({:#x}) are read{}; {by}", location(read), read.address, self.values(read))
         };
         let blocked = |Blocked { place, by, .. }: &Blocked| {
             let (at, p) = (self.at_line(place.pc), party(place));

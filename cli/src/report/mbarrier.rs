@@ -2,6 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::words::{counted, words};
+use crate::alu::mbarrier::Object;
 use crate::verdict::BarrierProblem as P;
 
 /// The words for a problem.
@@ -50,6 +51,17 @@ pub(super) fn words_of(problem: P) -> Diagnostic {
         P::Parity { parity } => words(format!("{parity} is no parity of a phase"), "it must be 0 or 1")
             .hint("take the number of the phase modulo 2"),
     }
+}
+
+/// What a word is, as a barrier, e.g. `a barrier in an odd phase that awaits 2 of 4 arrivals`.
+pub(super) fn object(word: u64) -> Option<String> {
+    let object = Object::of(word)?;
+    let phase = if object.odd { "an odd" } else { "an even" };
+    let open = match object.tx {
+        0 => String::new(),
+        tx => format!(" and has a tx-count of {tx}"),
+    };
+    Some(format!("a barrier in {phase} phase that awaits {} of {}{open}", object.pending, arrivals(object.expected)))
 }
 
 /// `1 arrival`, `2 arrivals`.
