@@ -12,6 +12,7 @@ const MOST: i64 = (1 << 20) - 1;
 /// A barrier as the PTX ISA's text has it (9.7.13.15.2).
 #[derive(Clone, Copy, Default)]
 struct Barrier {
+    /// Its number.
     phase: u64,
     pending: i64,
     expected: i64,
@@ -48,6 +49,8 @@ struct Writing {
     barrier: Barrier,
     states: Vec<State>,
     registers: usize,
+    /// Phases of earlier barriers.
+    phases: u64,
     /// What the kernel must store.
     results: Vec<u32>,
 }
@@ -90,13 +93,14 @@ impl Writing {
         writeln!(self.text, "mbarrier.init{space}.b64 {at}, {operand};").unwrap();
         // What states of an earlier barrier say of this one is not defined.
         self.states.clear();
+        self.phases += self.barrier.phase;
         self.barrier = Barrier { phase: 0, pending: count, expected: count, transactions: 0 };
     }
 
     fn arrive(&mut self) {
         let before = self.barrier;
         let most = self.pick(&[1, before.pending]);
-        let count = self.rng.random_range(1..=most);
+        let count = if self.rng.random_bool(0.4) { before.pending } else { self.rng.random_range(1..=most) };
         // A barrier that everybody has left is of no more use here.
         let drops = self.rng.random_bool(0.3) && count < before.expected;
         let name = if drops { "arrive_drop" } else { "arrive" };
@@ -129,11 +133,11 @@ impl Writing {
     }
 
     fn transact(&mut self) {
-        let expects = self.rng.random_bool(0.5);
         let open = self.barrier.transactions;
-        // Often what is missing is completed.
-        let count =
-            if !expects && open > 0 && self.rng.random_bool(0.6) { open } else { self.rng.random_range(0..200) };
+        let expects = if open == 0 { self.rng.random_bool(0.5) } else { open < 0 };
+        // Often what is missing comes.
+        let missing = open != 0 && self.rng.random_bool(0.7);
+        let count = if missing { open.abs() } else { self.rng.random_range(0..200) };
         let change = if expects { count } else { -count };
         if (open + change).abs() > MOST {
             return;
@@ -184,7 +188,8 @@ impl Writing {
                 self.init();
             }
             1..=5 if self.barrier.pending > 0 => self.arrive(),
-            6..=8 => self.transact(),
+            6..=7 => self.transact(),
+            8 if self.barrier.transactions != 0 => self.transact(),
             9..=10 => self.count(),
             _ => self.wait(),
         }
@@ -199,12 +204,12 @@ fn a_thread_s_operations_come_out_as_counts_say() {
         let text = "mov.u32 %r1, bar;\nadd.u32 %r1, %r1, 8;\nmov.u32 %r6, 5;\nmov.u64 %rd1, bar;\nadd.u64 %rd1, %rd1, 16;\n\
                     mov.u64 %rd2, bar;\ncvta.shared.u64 %rd2, %rd2;\nadd.u64 %rd2, %rd2, 8;\nadd.u64 %rd3, %rd2, 16;\n";
         let (barrier, states, results) = (Barrier::default(), Vec::new(), Vec::new());
-        let mut writing = Writing { rng, text: text.to_owned(), barrier, states, registers: 0, results };
+        let mut writing = Writing { rng, text: text.to_owned(), barrier, states, registers: 0, phases: 0, results };
         writing.init();
         for _ in 0..LENGTH {
             writing.step();
         }
-        phases += writing.barrier.phase;
+        phases += writing.phases + writing.barrier.phase;
         let text = ptx(&writing.text);
         let mut found = vec![7u32; writing.results.len() + 1];
         kernel(&text).arg(&mut found[..]).run().unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
