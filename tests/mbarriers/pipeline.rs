@@ -113,23 +113,32 @@ fn a_phase_that_is_never_complete_is_a_hang() {
     }
 }
 
-/// 64 threads meet at a barrier twice: once by states, once by parity, with one thread that leaves in between.
-const MEETING: &str = "mul.wide.u32 %rd2, %r0, 4;\nadd.s64 %rd2, %rd0, %rd2;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra READY;\n\
-     mbarrier.init.shared.b64 [bar], 64;\nst.shared.u32 [cell], 0;\nREADY: bar.sync 0;\n\
-     atom.shared.add.u32 %r1, [cell], 1;\nsetp.eq.u32 %p3, %r0, 7;\n@%p3 bra LEAVES;\n\
-     mbarrier.arrive.shared.b64 %rd1, [bar];\nW: mbarrier.test_wait.shared.b64 %p1, [bar], %rd1;\n@!%p1 bra W;\n\
-     ld.relaxed.cta.shared.u32 %r2, [cell];\nst.global.u32 [%rd2], %r2;\n\
+/// 64 threads meet at a barrier twice: once by states, when each has left a number for another one, and once by parity, when one
+/// thread is expected no more.
+const MEETING: &str = ".shared .align 4 .b32 left[64];\nmul.wide.u32 %rd2, %r0, 4;\nadd.s64 %rd3, %rd0, %rd2;\n\
+     shl.b32 %r1, %r0, 2;\nmov.u32 %r2, left;\nadd.u32 %r3, %r2, %r1;\nsub.u32 %r4, 252, %r1;\nadd.u32 %r4, %r2, %r4;\n\
+     setp.ne.u32 %p0, %r0, 0;\n@%p0 bra READY;\nmbarrier.init.shared.b64 [bar], 64;\nREADY: bar.sync 0;\n\
+     st.shared.u32 [%r3], %r0;\nsetp.eq.u32 %p3, %r0, 7;\n@%p3 bra LEAVES;\n\
+     mbarrier.arrive.shared.b64 %rd1, [bar];\nbra W;\nLEAVES: mbarrier.arrive_drop.shared.b64 %rd1, [bar];\n\
+     W: mbarrier.test_wait.shared.b64 %p1, [bar], %rd1;\n@!%p1 bra W;\n\
+     ld.shared.u32 %r5, [%r4];\nst.global.u32 [%rd3], %r5;\n@%p3 bra END;\n\
      mbarrier.arrive.shared.b64 _, [bar];\nV: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 1;\n@!%p1 bra V;\n\
-     atom.shared.add.u32 %r1, [cell], 1;\nbra END;\n\
-     LEAVES: mbarrier.arrive_drop.shared.b64 _, [bar];\nst.global.u32 [%rd2], 64;\nEND:";
+     setp.eq.u32 %p4, %r0, 56;\n@%p4 bra END;\nst.shared.u32 [%r3], 0;\nEND:";
 
 #[test]
 fn a_block_meets_at_a_barrier() {
+    // The number that thread 7 may still be reading is left alone.
     let text = ptx(MEETING);
     let mut found = [0u32; 64];
-    let all = kernel(&text).block(64).arg(&mut found[..]).expect(&[64u32; 64]).check(Check::Races);
-    let hunted = all.hunt(0..64).unwrap_or_else(|e| panic!("{e}"));
+    let expected: Vec<u32> = (0..64).map(|k| 63 - k).collect();
+    let all = kernel(&text).block(64).arg(&mut found[..]).expect(&expected).check(Check::Races).check(Check::Uninit);
+    let hunted = all.hunt(0..16).unwrap_or_else(|e| panic!("{e}"));
     assert!(hunted.findings.is_empty(), "{:?}", hunted.findings);
+    // Without the second meeting.
+    let text = text.replace("V: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 1;\n@!%p1 bra V;", "");
+    let all = kernel(&text).block(64).arg(&mut found[..]).check(Check::Races);
+    let hunted = all.hunt(0..4).unwrap_or_else(|e| panic!("{e}"));
+    assert!(hunted.findings.iter().all(|found| found.error.code() == "race") && !hunted.findings.is_empty());
 }
 
 #[test]
