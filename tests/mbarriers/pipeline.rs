@@ -153,3 +153,16 @@ fn barriers_work_on_every_memory() {
         }
     }
 }
+
+/// What nvcc makes of `cuda.cu`: `cuda::barrier` in rounds, and a warp that hands numbers to another one.
+#[test]
+fn barriers_of_libcudacxx_work() {
+    let text = include_str!("cuda.ptx");
+    let expected: Vec<i32> = (0..64).map(|thread| 300 + 3 * (63 - thread)).collect();
+    for (entry, expected) in [("_Z4meetPi", &expected[..]), ("_Z5warpsPi", &[10; 32])] {
+        let mut found = vec![0i32; expected.len()];
+        let all = kernel(text).entry(entry).block(64).arg(&mut found[..]).expect(expected);
+        let hunted = all.check(Check::Races).check(Check::Uninit).hunt(0..8).unwrap_or_else(|e| panic!("{e}"));
+        assert!(hunted.findings.is_empty(), "{:?}", hunted.findings);
+    }
+}
