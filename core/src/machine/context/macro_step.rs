@@ -15,6 +15,9 @@ use crate::verdict::{Event, Look, Sink, Stop, Who};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {
     last: Option<u32>,
+    /// Whether the last turn was used up while copies were in flight, for which warps need not wait: nobody else's operations would go on
+    /// while warps spin.
+    pub(super) spent: bool,
     menu: Aside<Vec<u64>>,
 }
 
@@ -71,7 +74,7 @@ pub fn go_on<M: Memory, S: Sink>(
     now: Now,
     cx: &mut Cx<'_, S>,
 ) -> Result<Went, Halted> {
-    let Schedule { last, menu: Aside(menu) } = schedule;
+    let Schedule { last, menu: Aside(menu), .. } = schedule;
     let pending = mem.pending();
     let any_silent = mem.has_silent(false);
     if pending == 0 && (!now.can_end || !any_silent) {

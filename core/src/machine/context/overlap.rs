@@ -51,6 +51,7 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
         return Ok(if moved || issued { Stepped::On(false) } else { Stepped::Nothing });
     };
     let spent = step(simd, state, at, index, books.fuel(lease, hold), cx, books)?;
+    state.kept.schedule.spent = spent && state.memory.has_copies();
     Ok(Stepped::On(spent))
 }
 
@@ -89,7 +90,7 @@ fn macro_step<C: Control, M: Environment, S: Sink>(
     books: &mut Books<'_>,
     cx: &mut Cx<'_, S>,
 ) -> Result<bool, Stop> {
-    let spent = state.last.is_some_and(|(_, spent)| spent);
+    let spent = state.kept.schedule.spent || state.last.is_some_and(|(_, spent)| spent);
     let can_end = |state: &ContextState<C, M>| !state.drains() && can_end(state, config);
     let mut now = Now { can_end: can_end(state), spent };
     let mut moved = false;
