@@ -99,6 +99,31 @@ fn a_barrier_that_is_used_too_early_is_found() {
     assert!(codes.iter().any(|code| code == "mbarrier") && codes.iter().any(|code| code == "race"), "{codes:?}");
 }
 
+/// Two threads meet, and one of them invalidates the barrier while the other one may still ask it.
+#[test]
+fn a_barrier_that_is_invalidated_in_use_is_found() {
+    let text = ptx("setp.ne.u32 %p0, %r0, 0;\n@!%p0 mbarrier.init.shared.b64 [bar], 2;\nbar.sync 0;\n\
+         mbarrier.arrive.shared.b64 %rd1, [bar];\nW: mbarrier.test_wait.shared.b64 %p1, [bar], %rd1;\n@!%p1 bra W;\n\
+         @!%p0 mbarrier.inval.shared.b64 [bar];");
+    let mut found = [0u32];
+    for (check, code) in [(None, "mbarrier"), (Some(Check::Races), "race")] {
+        let all = kernel(&text).block(2).warp_size(1).arg(&mut found[..]);
+        let all = if let Some(check) = check { all.check(check) } else { all };
+        let hunted = all.hunt(0..32).unwrap_or_else(|e| panic!("{e}"));
+        assert!(hunted.findings.iter().any(|found| found.error.code() == code), "{:?}", hunted.findings);
+    }
+}
+
+/// Lanes of a warp that initialise one barrier together: none finds it, but they are a race.
+#[test]
+fn a_warp_that_initialises_a_barrier_is_a_race() {
+    let text = ptx("mbarrier.init.shared.b64 [bar], 2;");
+    let mut found = [0u32];
+    let hunted =
+        kernel(&text).block(4).arg(&mut found[..]).check(Check::Races).hunt(0..1).unwrap_or_else(|e| panic!("{e}"));
+    assert!(hunted.findings.iter().any(|found| found.error.code() == "race"), "{:?}", hunted.findings);
+}
+
 #[test]
 fn a_phase_that_is_never_complete_is_a_hang() {
     let text = pipeline(3, But::NoRelease);
