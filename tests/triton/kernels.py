@@ -203,16 +203,17 @@ def write(file, kernel, arguments, constants, warps=2, stages=3):
 if __name__ == "__main__":
     sizes = {"m": "i32|", "n": "i32|", "k": "i32|"}
     tiles = {"BM": 32, "BN": 32, "BK": 32}
-    for name, element, total, precision in [
-        ("f16", "fp16", "fp32", "tf32"),
-        ("bf16", "bf16", "fp32", "tf32"),
-        ("tf32", "fp32", "fp32", "tf32"),
-        ("f32", "fp32", "fp32", "ieee"),
-        ("i8", "i8", "i32", "tf32"),
+    large = {"BM": 64, "BN": 64, "BK": 32}
+    for name, element, total, precision, tile, warps in [
+        ("f16", "fp16", "fp32", "tf32", tiles, 2),
+        ("bf16", "bf16", "fp32", "tf32", large, 4),
+        ("tf32", "fp32", "fp32", "tf32", tiles, 2),
+        ("f32", "fp32", "fp32", "ieee", tiles, 2),
+        ("i8", "i8", "i32", "tf32", tiles, 2),
     ]:
         kinds = {"a": f"*{element}|", "b": f"*{element}|", "c": f"*{total}|"} | sizes
         kind = tl.int32 if total == "i32" else tl.float32
-        write("matmul_" + name, matmul, kinds, {"TYPE": kind, "PRECISION": precision} | tiles)
+        write("matmul_" + name, matmul, kinds, {"TYPE": kind, "PRECISION": precision} | tile, warps)
     halves = {"a": "*fp16|", "b": "*fp16|", "c": "*fp32|"}
     write("splitk", splitk, halves | sizes | {"part": "i32|"}, tiles)
     write("grouped", grouped, halves | {"table": "*i32|", "problems": "i32"}, tiles)
@@ -227,4 +228,4 @@ if __name__ == "__main__":
           inputs | {"do": half, "logs": word, "dots": word, "dk": word, "dv": word} | last, rows)
     write("layernorm", layernorm,
           {"x": word, "weight": word, "bias": word, "y": word, "means": word, "scales": word, "n": "i32|",
-           "epsilon": "fp32"}, {"BN": 128})
+           "epsilon": "fp32"}, {"BN": 128}, warps=4)

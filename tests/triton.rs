@@ -1,0 +1,166 @@
+//! Kernels that Triton compiled for sm_80 (`tests/triton/kernels.py`): matrix instructions, copies that are in flight over the
+//! iterations of a loop, reductions over warps, atomics. Each is right within a stated bound, against a reference of its own in `f64`,
+//! and no check has an objection; with any of its waits, barriers and commits taken out something is found, but for those that
+//! are listed as redundant, each with what makes it so.
+
+#[path = "triton/attention.rs"]
+mod attention;
+#[path = "triton/products.rs"]
+mod products;
+#[path = "triton/rows.rs"]
+mod rows;
+
+use half::{bf16, f16};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+use warpstep::check::Check;
+use warpstep::{Argument, Kernel};
+
+/// What Triton's launcher gives every kernel behind its own arguments: memory that these kernels have no need of.
+const SCRATCH: usize = 2;
+
+/// Why a line can be taken out.
+#[derive(Clone, Copy, Debug)]
+enum Why {
+    /// A line of this number does the same or makes up for it, with a reason: without both, something is found.
+    Beside(u32, &'static str),
+    /// This launch does not come there: a `trap` in its place has no effect.
+    Unreached(&'static str),
+}
+
+/// Lines that can be taken out, by number.
+type Redundant<'a> = &'a [(u32, Why)];
+
+/// A kernel of Triton: its name, and what runs its text (under a schedule at random if there is a seed) and compares its results.
+struct Case {
+    name: &'static str,
+    run: fn(&str, Option<u64>) -> Result<(), String>,
+}
+
+impl Case {
+    fn text(&self) -> String {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/triton").join(self.name).with_extension("ptx");
+        std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    }
+
+    /// The kernel is right and nothing is found; without each line that synchronises, but for those listed, something is.
+    fn holds(&self, redundant: Redundant<'_>) {
+        let text = self.text();
+        for seed in [None, Some(1)] {
+            (self.run)(&text, seed).unwrap_or_else(|e| panic!("{}, seed {seed:?}:\n{e}", self.name));
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let run = |out: &[u32], instead: &str| {
+            let kept = lines.iter().zip(1..).map(|(line, number)| if out.contains(&number) { instead } else { line });
+            (self.run)(&kept.collect::<Vec<_>>().join("\n"), None)
+        };
+        let mut wrong = Vec::new();
+        for (number, line) in (1..).zip(&lines).filter(|(_, line)| synchronises(line)) {
+            let mut found = |out: &[u32], instead: &str, expected: bool| {
+                let end = run(out, instead);
+                if end.as_ref().is_err_and(|e| !is_finding(e)) || end.is_err() != expected {
+                    wrong.push(format!("{}:{number}: {}: {out:?} `{instead}`: {end:?}", self.name, line.trim()));
+                }
+            };
+            let why = redundant.iter().find(|(listed, _)| *listed == number).map(|(_, why)| *why);
+            found(&[number], "", why.is_none());
+            match why {
+                Some(Why::Beside(other, _)) => found(&[number, other], "", true),
+                Some(Why::Unreached(_)) => found(&[number], "trap;", false),
+                None => {}
+            }
+        }
+        let stale = redundant.iter().filter(|(number, _)| !synchronises(lines[*number as usize - 1]));
+        wrong.extend(stale.map(|listed| format!("{}: {listed:?} is no line that synchronises", self.name)));
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
+fn synchronises(line: &str) -> bool {
+    ["cp.async.wait", "cp.async.commit", "bar.sync", "barrier.sync"].iter().any(|word| line.trim().starts_with(word))
+}
+
+/// Whether it is what a missing line leads to, and not that the text could not be run.
+fn is_finding(error: &str) -> bool {
+    ["[race]", "[uninit", "[barrier", "wrong result"].iter().any(|sort| error.starts_with(sort))
+}
+
+/// The kernel with its first line's threads and shared memory, and all checks.
+fn kernel<'a>(text: &str, grid: (u32, u32, u32), seed: Option<u64>) -> Result<Kernel<'a>, String> {
+    let numbers: Vec<u32> = text.split('\n').next().unwrap().split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [shared, threads] = numbers[..] else { panic!("{numbers:?}") };
+    let kernel = Kernel::from_ptx(text).map_err(|e| e.to_string())?.grid(grid).block(threads).shared(shared);
+    let kernel = [Check::Races, Check::Bounds, Check::Uninit, Check::Barriers].into_iter().fold(kernel, Kernel::check);
+    Ok(if let Some(seed) = seed { kernel.seed(seed) } else { kernel })
+}
+
+/// Runs it, with what Triton's launcher gives behind the arguments.
+fn run(kernel: Kernel<'_>) -> Result<(), String> {
+    let kernel = (0..SCRATCH).fold(kernel, |kernel, _| kernel.arg(Argument::null()));
+    kernel.run().map(|_| ()).map_err(|e| e.to_string())
+}
+
+/// Numbers of a seed, of which none is close to the ends of what `f16` can hold.
+fn random<T>(seed: u64, count: usize, make: fn(f64) -> T) -> Vec<T> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    (0..count).map(|_| make(f64::from(random.random_range(-1_000_000..=1_000_000i32)) / 500_000.0)).collect()
+}
+
+fn halves(seed: u64, count: usize) -> Vec<f16> {
+    random(seed, count, f16::from_f64)
+}
+
+fn words(seed: u64, count: usize) -> Vec<f32> {
+    random(seed, count, |value| value as f32)
+}
+
+/// An element's value.
+trait Real: Copy {
+    fn real(self) -> f64;
+}
+
+impl Real for f16 {
+    fn real(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl Real for bf16 {
+    fn real(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl Real for f32 {
+    fn real(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Real for i8 {
+    fn real(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Real for i32 {
+    fn real(self) -> f64 {
+        self.into()
+    }
+}
+
+/// Whether each element is as far from the expected one as the bound beside that one at most.
+fn within<T: Real>(name: &str, found: &[T], expected: impl IntoIterator<Item = (f64, f64)>) -> Result<(), String> {
+    let mut count = 0;
+    for (at, (value, bound)) in expected.into_iter().enumerate() {
+        let got = found[at].real();
+        // NaN is wrong, too.
+        if !((got - value).abs() <= bound) {
+            return Err(format!("wrong result: {name}[{at}] is {got}, not {value} ± {bound}"));
+        }
+        count += 1;
+    }
+    assert_eq!(count, found.len(), "{name}");
+    Ok(())
+}
