@@ -20,17 +20,20 @@ use warpstep::{Argument, Kernel};
 /// What Triton's launcher gives every kernel behind its own arguments: memory that these kernels have no need of.
 const SCRATCH: usize = 2;
 
-/// Why a line can be taken out.
+/// Why a line can be taken out. Each is looked at in the text, too, so that the list does not have what is only not found.
 #[derive(Clone, Copy, Debug)]
 enum Why {
-    /// A line of this number does the same or makes up for it, with a reason: without both, something is found.
-    Beside(u32, &'static str),
-    /// This launch does not come there: a `trap` in its place has no effect.
-    Unreached(&'static str),
+    /// A commit: its copies are then of the next group, which the wait that follows waits for as well.
+    Joins,
+    /// The same wait stands beside it, at this line: without both, something is found.
+    Twice(usize),
+    /// All ways there come from these lines, which do the same, and nothing happens on them that it would be for: no copy and no
+    /// commit before a wait; around a barrier, as far as the next one, no write of shared memory either.
+    Again(&'static [usize]),
 }
 
 /// Lines that can be taken out, by number.
-type Redundant<'a> = &'a [(u32, Why)];
+type Redundant<'a> = &'a [(usize, Why)];
 
 /// A kernel of Triton: its name, and what runs its text (under a schedule at random if there is a seed) and compares its results.
 struct Case {
@@ -50,31 +53,81 @@ impl Case {
         for seed in [None, Some(1)] {
             (self.run)(&text, seed).unwrap_or_else(|e| panic!("{}, seed {seed:?}:\n{e}", self.name));
         }
-        let lines: Vec<&str> = text.lines().collect();
-        let run = |out: &[u32], instead: &str| {
-            let kept = lines.iter().zip(1..).map(|(line, number)| if out.contains(&number) { instead } else { line });
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        let found = |out: &[usize]| {
+            let kept = lines.iter().zip(1..).map(|(line, number)| if out.contains(&number) { "" } else { line });
             (self.run)(&kept.collect::<Vec<_>>().join("\n"), None)
         };
         let mut wrong = Vec::new();
         for (number, line) in (1..).zip(&lines).filter(|(_, line)| synchronises(line)) {
-            let mut found = |out: &[u32], instead: &str, expected: bool| {
-                let end = run(out, instead);
-                if end.as_ref().is_err_and(|e| !is_finding(e)) || end.is_err() != expected {
-                    wrong.push(format!("{}:{number}: {}: {out:?} `{instead}`: {end:?}", self.name, line.trim()));
-                }
+            let end = found(&[number]);
+            let right = match redundant.iter().find(|(listed, _)| *listed == number) {
+                None => end.as_ref().is_err_and(|error| is_finding(error)),
+                Some(_) => end.is_ok(),
             };
-            let why = redundant.iter().find(|(listed, _)| *listed == number).map(|(_, why)| *why);
-            found(&[number], "", why.is_none());
-            match why {
-                Some(Why::Beside(other, _)) => found(&[number, other], "", true),
-                Some(Why::Unreached(_)) => found(&[number], "trap;", false),
-                None => {}
+            if !right {
+                wrong.push(format!("{}:{number}: {line}: {end:?}", self.name));
             }
         }
-        let stale = redundant.iter().filter(|(number, _)| !synchronises(lines[*number as usize - 1]));
-        wrong.extend(stale.map(|listed| format!("{}: {listed:?} is no line that synchronises", self.name)));
+        for (number, why) in redundant {
+            let right = match *why {
+                Why::Joins => joins(&lines, *number),
+                Why::Twice(other) => {
+                    let same = number.abs_diff(other) == 1 && lines[other - 1] == lines[number - 1];
+                    same && found(&[*number, other]).is_err_and(|error| is_finding(&error))
+                }
+                Why::Again(before) => again(&lines, *number, before, redundant),
+            };
+            if !synchronises(lines[number - 1]) || !right {
+                wrong.push(format!("{}:{number}: {}: not {why:?}", self.name, lines[number - 1]));
+            }
+        }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
+}
+
+/// Whether the commit after this one is of a group that the next wait waits for: one that leaves out no more than the commits
+/// between that and itself.
+fn joins(lines: &[&str], number: usize) -> bool {
+    let mut commits = 0;
+    for line in &lines[number..] {
+        if let Some(newest) = line.strip_prefix("cp.async.wait_group") {
+            let newest: usize = newest.trim_matches([' ', '\t', ';']).parse().unwrap();
+            return lines[number - 1].starts_with("cp.async.commit_group") && commits > newest;
+        }
+        commits += usize::from(line.starts_with("cp.async.commit_group"));
+    }
+    false
+}
+
+/// The lines that are executed between two, or from the first of them on as far as a branch back that leads to the second.
+fn way(lines: &[&str], from: usize, to: usize) -> Vec<usize> {
+    if from < to {
+        return (from + 1..to).collect();
+    }
+    let label = |line: &str| {
+        let name = line.split_once("bra")?.1.trim_matches([' ', '\t', ';']);
+        (1..to).find(|at| lines[at - 1].strip_suffix(':') == Some(name))
+    };
+    let (branch, back) = (from + 1..).find_map(|at| Some((at, label(lines[at - 1])?))).unwrap();
+    (from + 1..branch).chain(back..to).collect()
+}
+
+/// Whether nothing happens on the ways to a line that it would be for.
+fn again(lines: &[&str], number: usize, before: &[usize], redundant: Redundant<'_>) -> bool {
+    let line = lines[number - 1];
+    let mut ways: Vec<usize> = before.iter().flat_map(|from| way(lines, *from, number)).collect();
+    let mut matters = vec!["cp.async.ca", "cp.async.cg", "cp.async.commit"];
+    if line.starts_with("bar.sync") {
+        let next = (number + 1..).find(|at| lines[at - 1].starts_with("bar.sync")).unwrap();
+        ways.extend(number + 1..next);
+        // What a wait is for is there for others behind a barrier only.
+        matters.extend(["cp.async.wait", "st.shared", "stmatrix", "atom", "red."]);
+    }
+    // Waits that are listed are for nothing themselves.
+    ways.retain(|at| redundant.iter().all(|(listed, _)| listed != at));
+    before.iter().all(|from| lines[from - 1] == line)
+        && ways.iter().all(|at| !matters.iter().any(|word| lines[at - 1].contains(word)))
 }
 
 fn synchronises(line: &str) -> bool {
@@ -155,8 +208,9 @@ fn within<T: Real>(name: &str, found: &[T], expected: impl IntoIterator<Item = (
     let mut count = 0;
     for (at, (value, bound)) in expected.into_iter().enumerate() {
         let got = found[at].real();
-        // NaN is wrong, too.
-        if !((got - value).abs() <= bound) {
+        // A NaN is not.
+        let near = (got - value).abs() <= bound;
+        if !near {
             return Err(format!("wrong result: {name}[{at}] is {got}, not {value} ± {bound}"));
         }
         count += 1;

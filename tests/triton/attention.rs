@@ -140,15 +140,15 @@ const KEYS: Case = Case {
 
 #[test]
 fn forward() {
-    FORWARD.holds(&[]);
+    FORWARD.holds(&[(111, Why::Joins)]);
 }
 
 #[test]
 fn backward_to_queries() {
-    QUERIES.holds(&[]);
+    QUERIES.holds(&[(280, Why::Joins)]);
 }
 
 #[test]
 fn backward_to_keys_and_values() {
-    KEYS.holds(&[]);
+    KEYS.holds(&[(129, Why::Joins), (140, Why::Joins), (153, Why::Joins)]);
 }

@@ -137,35 +137,65 @@ const GROUPED: Case = Case {
 
 #[test]
 fn elements_of_f16() {
-    F16.holds(&[]);
+    F16.holds(&[
+        (78, Why::Joins),
+        (226, Why::Again(&[144, 313])),
+        (227, Why::Again(&[145, 314])),
+        (312, Why::Twice(313)),
+        (313, Why::Twice(312)),
+    ]);
 }
 
 #[test]
 fn elements_of_bf16() {
-    BF16.holds(&[]);
+    BF16.holds(&[
+        (82, Why::Joins),
+        (277, Why::Again(&[152, 383])),
+        (278, Why::Again(&[153, 384])),
+        (382, Why::Twice(383)),
+        (383, Why::Twice(382)),
+    ]);
 }
 
 #[test]
 fn elements_of_tf32() {
-    TF32.holds(&[]);
+    TF32.holds(&[
+        (95, Why::Joins),
+        (283, Why::Again(&[201, 423])),
+        (284, Why::Again(&[202, 424])),
+        (422, Why::Twice(423)),
+        (423, Why::Twice(422)),
+    ]);
 }
 
 #[test]
 fn elements_of_f32() {
-    F32.holds(&[]);
+    F32.holds(&[(92, Why::Joins)]);
 }
 
 #[test]
 fn elements_of_i8() {
-    I8.holds(&[]);
+    I8.holds(&[(74, Why::Joins), (291, Why::Again(&[144, 340])), (339, Why::Twice(340)), (340, Why::Twice(339))]);
 }
 
 #[test]
 fn sums_in_parts() {
-    SPLIT.holds(&[]);
+    SPLIT.holds(&[
+        (89, Why::Joins),
+        (238, Why::Again(&[156, 326])),
+        (239, Why::Again(&[157, 327])),
+        (325, Why::Twice(326)),
+        (326, Why::Twice(325)),
+    ]);
 }
 
 #[test]
 fn several_products() {
-    GROUPED.holds(&[]);
+    GROUPED.holds(&[
+        (284, Why::Joins),
+        (391, Why::Again(&[323, 478])),
+        (392, Why::Again(&[324, 479])),
+        (477, Why::Twice(478)),
+        (478, Why::Twice(477)),
+    ]);
 }
