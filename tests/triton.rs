@@ -122,12 +122,13 @@ fn again(lines: &[&str], number: usize, before: &[usize], redundant: Redundant<'
         let next = (number + 1..).find(|at| lines[at - 1].starts_with("bar.sync")).unwrap();
         ways.extend(number + 1..next);
         // What a wait is for is there for others behind a barrier only.
-        matters.extend(["cp.async.wait", "st.shared", "stmatrix", "atom", "red."]);
+        matters.extend(["cp.async.wait", "st.", "stmatrix", "atom", "red"]);
     }
     // Waits that are listed are for nothing themselves.
     ways.retain(|at| redundant.iter().all(|(listed, _)| listed != at));
-    before.iter().all(|from| lines[from - 1] == line)
-        && ways.iter().all(|at| !matters.iter().any(|word| lines[at - 1].contains(word)))
+    let does = |at: usize| lines[at - 1].split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
+    let same = before.iter().all(|from| lines[from - 1] == line);
+    same && ways.iter().all(|at| !matters.iter().any(|word| does(*at).starts_with(word)))
 }
 
 fn synchronises(line: &str) -> bool {
