@@ -7,6 +7,7 @@ import re
 
 os.environ["TRITON_DISABLE_LINE_INFO"] = "1"
 os.environ["TRITON_ALWAYS_COMPILE"] = "1"
+os.environ["TRITON_DEFAULT_FP_FUSION"] = "1"
 
 import triton
 import triton.language as tl
