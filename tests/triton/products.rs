@@ -85,7 +85,7 @@ const BF16: Case = Case {
 /// Bound: `ADDED`, and for both factors of each term the bits beyond the ten that tf32 has, which are cut off.
 const TF32: Case = Case {
     name: "matmul_tf32",
-    run: |text, seed| simple::<_, f32>(text, seed, words, 32, ADDED + 2.0 / (1 << 10) as f64),
+    run: |text, seed| simple::<_, f32>(text, seed, words, 32, ADDED + 2.0 / f64::from(1 << 10)),
 };
 
 /// Bound: `ADDED`, where a chain of fused operations is within half of it.
@@ -107,7 +107,7 @@ const SPLIT: Case = Case {
         let (x, y) = size.tiles(32);
         let kernel = kernel(text, (x, y, size.k.div_ceil(part) as u32), seed)?;
         run(matmul(kernel, (&a[..], &b[..], &mut c[..]), size).arg(part as u32))?;
-        within("c", &c, bounded(&a, &b, size, (size.k + 2) as f64 / (1 << 23) as f64))
+        within("c", &c, bounded(&a, &b, size, (size.k + 2) as f64 / f64::from(1 << 23)))
     },
 };
 
