@@ -56,7 +56,7 @@ fn who_does_not_wait_at_the_barrier_races_and_a_schedule_shows_it() {
     let (output, zeros): (Vec<u32>, Vec<u32>) = (input.iter().rev().copied().collect(), vec![0; 64]);
     let wrong = [
         ("nobody waits", kernel(COUNTED, 64, "", "")),
-        ("the barrier expects one thread less", kernel(COUNTED, 63, WAIT, "")),
+        ("the barrier expects one warp less", kernel(COUNTED, 32, WAIT, "")),
         ("threads arrive, not their copies", kernel("mbarrier.arrive.shared.b64 %rd4, [bar];", 64, WAIT, "")),
         ("the copy comes behind the arrival", {
             let text = kernel(COUNTED, 64, WAIT, "");

@@ -69,7 +69,9 @@ impl Object {
         // The sign is that of 21 bits.
         let tx = ((upper & TX_BITS) as i32) << 11 >> 11;
         let object = Self { odd: word & PHASE != 0, pending: field(PENDING), expected: field(EXPECTED), tx };
-        let sound = upper <= TX_BITS && object.pending <= object.expected && tx.unsigned_abs() <= MOST;
+        // Arrivals of copies are awaited beside those that are expected.
+        let left = object.expected == 0 && object.pending > 0;
+        let sound = upper <= TX_BITS && !left && tx.unsigned_abs() <= MOST;
         sound.then_some(object)
     }
 

@@ -4,11 +4,10 @@
 //! and writes shared memory. Nothing orders it with what its thread does besides (PTX ISA 9.7.9.25.1). The copies of one
 //! instruction land together where memory carries out instructions as wholes, else lane by lane.
 
-use super::flat::{Arena, places, tell_of};
-use super::{Acted, Active, Cx, Fault, Issuer, Movable, OperationName, Stores, Taken, Trouble, Uses, Waits, snapshot};
+use super::flat::Arena;
+use super::{Acted, Cx, Fault, Issuer, Movable, OperationName, Stores, Trouble, Uses, Waits, snapshot};
 use crate::alu::mbarrier::{Object, Refused, deed, perform};
-use crate::base::{LANES, LaneMask, lanes_of};
-use crate::program::instr::{NO_SLOT, Slot, WarpRequest};
+use crate::base::{LANES, LaneMask};
 use crate::verdict::{
     BarrierProblem, BugKind, Event, LaneBytes, Look, MemoryStep, OperationView, Region, Sink, StepEnd, Stop, Who,
 };
@@ -21,15 +20,15 @@ const FIRST: u32 = 1 << 16;
 
 /// The copy of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Part {
+pub(super) struct Part {
     /// The lane.
-    lane: u8,
+    pub lane: u8,
     /// The bytes that are taken from the source; the rest are zeros.
-    taken: u8,
+    pub taken: u8,
     /// The source, in device memory.
-    from: u64,
+    pub from: u64,
     /// The destination, in the block's shared memory.
-    to: u64,
+    pub to: u64,
 }
 
 /// Copies of one instruction that have not landed; or its arrivals at barriers, which wait for all earlier copies of their threads.
@@ -45,6 +44,11 @@ pub struct Copy {
 }
 
 impl Copy {
+    /// Copies of so many bytes by each lane, or arrivals where that is 0; by lane, in ascending order.
+    pub(super) fn new(at: Issuer, bytes: u8, parts: impl Iterator<Item = Part>) -> Self {
+        Self { at, bytes, age: None, parts: parts.collect() }
+    }
+
     fn lanes(&self) -> LaneMask {
         self.parts.iter().fold(0, |lanes, part| lanes | 1 << part.lane)
     }
@@ -337,27 +341,6 @@ fn arrive(shared: &mut [u8], at: u64) -> Result<(), BarrierProblem> {
     Ok(())
 }
 
-/// Takes in the arrivals of lanes at barriers, which come once their copies so far have landed.
-///
-/// # Errors
-/// The program must not access a barrier's bytes.
-pub fn arrive_later<S: Sink>(
-    memory: &mut impl super::Memory,
-    on: Active<'_, '_>,
-    at: &WarpRequest,
-    cx: &mut Cx<'_, S>,
-) -> Taken {
-    let Active { at: issuer, mask, regs, near, .. } = on;
-    let arena = memory.arena();
-    let places = places(arena, mask, at, regs, near, cx.hints.at(issuer.pc))?;
-    if S::ON {
-        tell_of(arena, (issuer, mask), at, regs, near, cx)?;
-    }
-    let part = |l: usize| Part { lane: u8::try_from(l).unwrap_or(0), taken: 0, from: 0, to: places[l].1 };
-    memory.begin(Copy { at: issuer, bytes: 0, age: None, parts: lanes_of(mask).map(part).collect() });
-    Ok(())
-}
-
 fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -374,81 +357,6 @@ fn shown(copy: &Copy, lanes: LaneMask, accesses: Vec<LaneBytes>) -> OperationVie
         accesses,
         ..OperationView::default()
     }
-}
-
-/// How many bytes of its source each lane takes: what the register says, at most all.
-fn taken(size: Slot, bytes: u32, on: &Active<'_, '_>) -> [u32; LANES] {
-    if size == NO_SLOT {
-        return [bytes; LANES];
-    }
-    on.regs.w.get(size.index()).map_or([bytes; LANES], |sizes| sizes.0.map(|size| size.min(bytes)))
-}
-
-/// The source of copies is looked at: each lane that takes bytes from it may read them. They are not read yet.
-///
-/// # Errors
-/// The program must not access it.
-pub fn look_at_source<S: Sink>(
-    arena: &Arena,
-    on: Active<'_, '_>,
-    (from, size): (&WarpRequest, Slot),
-    cx: &mut Cx<'_, S>,
-) -> Taken {
-    let all = taken(size, from.bytes(), &on);
-    let Active { at, mask, regs, near, .. } = on;
-    let mut left = lanes_of(mask).filter(|l| all[*l] > 0).fold(0, |m: LaneMask, l| m | 1 << l);
-    // Lanes that take as many bytes are told together.
-    while left != 0 {
-        let bytes = all[left.trailing_zeros() as usize];
-        let lanes = lanes_of(left).filter(|l| all[*l] == bytes).fold(0, |m: LaneMask, l| m | 1 << l);
-        left &= !lanes;
-        // The address is a multiple of the whole, though fewer bytes are read.
-        let apart = |l: &usize| !super::flat::lane_address(from, regs, *l).is_multiple_of(from.bytes().into());
-        let wrong = lanes_of(lanes).filter(apart).fold(0, |m: LaneMask, l| m | 1 << l);
-        if bytes == from.bytes() || wrong != 0 {
-            let lanes = if wrong == 0 { lanes } else { wrong };
-            places(arena, lanes, from, regs, near, cx.hints.at(at.pc))?;
-        } else {
-            let byte = WarpRequest { width: 1, elems: 1, ..*from };
-            places(arena, lanes, &byte, regs, near, cx.hints.at(at.pc))?;
-            let last = WarpRequest { offset: from.offset + i64::from(bytes) - 1, ..byte };
-            places(arena, lanes, &last, regs, near, cx.hints.at(at.pc))?;
-        }
-        if S::ON && bytes >= 4 {
-            let words = WarpRequest { elems: u8::try_from(bytes / 4).unwrap_or(1), ..*from };
-            tell_of(arena, (at, lanes), &words, regs, near, cx)?;
-        }
-    }
-    Ok(())
-}
-
-/// Takes in the copies of lanes.
-///
-/// # Errors
-/// The program must not write to their destinations.
-pub fn take_in<S: Sink>(
-    memory: &mut impl super::Memory,
-    on: Active<'_, '_>,
-    (from, to, size): (&WarpRequest, &WarpRequest, Slot),
-    cx: &mut Cx<'_, S>,
-) -> Taken {
-    let all = taken(size, from.bytes(), &on);
-    let Active { at, mask, regs, near, .. } = on;
-    let arena = memory.arena();
-    let goals = places(arena, mask, to, regs, near, cx.hints.at(at.pc))?;
-    if S::ON {
-        tell_of(arena, (at, mask), to, regs, near, cx)?;
-    }
-    let sources = super::flat::addresses(from, regs);
-    let part = |l: usize| Part {
-        lane: u8::try_from(l).unwrap_or(0),
-        taken: u8::try_from(all[l]).unwrap_or(0),
-        from: if all[l] == 0 { 0 } else { sources[l] },
-        to: goals[l].1,
-    };
-    let parts = lanes_of(mask).map(part).collect();
-    memory.begin(Copy { at, bytes: u8::try_from(to.bytes()).unwrap_or(16), age: None, parts });
-    Ok(())
 }
 
 /// Why an operation is refused, with its numbers.

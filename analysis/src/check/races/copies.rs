@@ -5,39 +5,34 @@
 //! thread's at both. Between the two nobody is ordered with it, not even its own thread: whoever touches the bytes that it writes, or
 //! writes those that it reads, races.
 
-use super::access;
 use super::clock::Thread;
 use super::context::Context;
-use super::finding::Conflict;
-use super::history::Raced;
-use super::sites::Site;
-use super::watch::Watch;
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
-use crate::verdict::{Access, AccessKind, Contents, DeviceMemory, Step, Stop, Stride, Who};
+use crate::verdict::AccessKind;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// An age of what is in no group yet.
-const NO_GROUP: u32 = u32::MAX;
+pub(super) const NO_GROUP: u32 = u32::MAX;
 
 /// The copies of one instruction.
 #[derive(Clone, Debug)]
-struct Flown {
+pub(super) struct Flown {
     /// Where the block is.
-    at: usize,
-    warp: u32,
+    pub at: usize,
+    pub warp: u32,
     /// The thread in its first lane.
-    first: Thread,
+    pub first: Thread,
     /// The lanes that have not waited for theirs.
-    lanes: LaneMask,
+    pub lanes: LaneMask,
     /// The instructions that stand for the source and the destination.
-    pcs: [Pc; 2],
-    from: [u64; LANES],
-    taken: [u32; LANES],
-    to: [u64; LANES],
-    bytes: u32,
+    pub pcs: [Pc; 2],
+    pub from: [u64; LANES],
+    pub taken: [u32; LANES],
+    pub to: [u64; LANES],
+    pub bytes: u32,
     /// How many groups a lane has committed since it committed this, or [`NO_GROUP`].
-    ages: [u32; LANES],
+    pub ages: [u32; LANES],
     /// The instruction by which a lane arrives at a barrier when this has landed, if it does; the last one that began.
     arrives: [Option<Pc>; LANES],
 }
@@ -104,7 +99,7 @@ impl Copies {
     }
 
     /// The copies of some lanes are over.
-    fn end(&mut self, number: u32, lanes: LaneMask) {
+    pub fn end(&mut self, number: u32, lanes: LaneMask) {
         let Some(flown) = self.all.remove(&number) else { return };
         lanes_of(lanes & flown.lanes).for_each(|lane| self.note(number, &flown, lane, false));
         let left = flown.lanes & !lanes;
@@ -122,7 +117,7 @@ impl Copies {
     }
 
     /// The numbers of some of them, in the order in which they began.
-    fn of(&self, which: impl Fn(&Flown) -> bool) -> Vec<u32> {
+    pub fn of(&self, which: impl Fn(&Flown) -> bool) -> Vec<u32> {
         let mut all: Vec<u32> = self.all.iter().filter(|(_, flown)| which(flown)).map(|(number, _)| *number).collect();
         all.sort_unstable();
         all
@@ -157,7 +152,7 @@ impl Copies {
     }
 
     /// What lanes of a warp name as sources, or begin to copy.
-    fn begin(&mut self, cx: &Context<'_>, first: Thread) {
+    pub fn begin(&mut self, cx: &Context<'_>, first: Thread) {
         let access = cx.access;
         let (at, warp) = (cx.at, u32::try_from(cx.warp).unwrap_or(0));
         if access.kind == AccessKind::Atomic {
@@ -196,7 +191,7 @@ impl Copies {
     }
 
     /// The copy in flight that an access of bytes by a lane races with, whether it is its source, and a byte that both touch.
-    fn meets(&self, at: usize, kind: AccessKind, address: u64, bytes: u32) -> Option<(&Flown, bool, usize, u64)> {
+    pub fn meets(&self, at: usize, kind: AccessKind, address: u64, bytes: u32) -> Option<(&Flown, bool, usize, u64)> {
         let lane_of = |flown: &Flown, word: u64, source: bool| {
             lanes_of(flown.lanes).find(|lane| {
                 let (first, bytes) =
@@ -213,110 +208,13 @@ impl Copies {
         })
     }
 
+    /// One of them.
+    pub fn get(&self, number: u32) -> Option<&Flown> {
+        self.all.get(&number)
+    }
+
     /// Whether nothing is in flight.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
-    }
-}
-
-impl Watch {
-    /// An access meets copies in flight, and may begin some itself.
-    ///
-    /// # Errors
-    /// A race, where the first one is to stop the run.
-    #[inline(never)]
-    pub(super) fn beside_copies(&mut self, cx: &Context<'_>) -> Result<(), Stop> {
-        let access = cx.access;
-        if !self.copies.is_empty() {
-            for lane in lanes_of(access.lanes) {
-                let address = access.addresses[lane];
-                let Some((flown, source, theirs, byte)) = self.copies.meets(cx.at, access.kind, address, access.bytes)
-                else {
-                    continue;
-                };
-                let shared = self.is_shared(cx, address).unwrap_or(false);
-                let thread = Thread { lane: u32::try_from(theirs).unwrap_or(0), ..flown.first };
-                let raced = Raced { thread, pc: flown.pcs[usize::from(!source)], value: None, times: 1 };
-                let conflict = Conflict { raced, byte, shared, in_flight: true };
-                let start = cx.site.start(byte);
-                self.conflict(cx, lane, start, None, &conflict)?;
-            }
-        }
-        if cx.site.copies
-            && let Some(block) = &self.blocks[cx.at]
-        {
-            let me = block.thread(cx.warp, 0);
-            self.copies.begin(cx, me);
-        }
-        Ok(())
-    }
-
-    /// Lanes of a warp have waited for their copies, for all groups but so many of the newest, or for all: their accesses come before what
-    /// the lanes do next, and may have been as late as now.
-    ///
-    /// # Errors
-    /// A race, where the first one is to stop the run.
-    pub(super) fn waited(
-        &mut self,
-        who: Who,
-        step: &Step<'_>,
-        newest: Option<u32>,
-        sites: &[Site],
-    ) -> Result<(), Stop> {
-        let Some(at) = self.block(who) else { return Ok(()) };
-        let awaited = |flown: &Flown| {
-            let over = |lane: &usize| match newest {
-                None => true,
-                Some(newest) => flown.ages[*lane] != NO_GROUP && flown.ages[*lane] >= newest,
-            };
-            lanes_of(flown.lanes & step.lanes).filter(over).fold(0, |m: LaneMask, lane| m | 1 << lane)
-        };
-        for number in self.copies.of(|flown| (flown.at, flown.warp) == (at, who.warp)) {
-            let Some(flown) = self.copies.all.get(&number) else { continue };
-            let lanes = awaited(flown);
-            if lanes == 0 {
-                continue;
-            }
-            let flown = flown.clone();
-            self.copies.end(number, lanes);
-            let memory = Contents { device: &Nothing, window: 0, shared: &[], later: true };
-            let mut again = |pc, lanes, kind, addresses: &[u64; LANES], bytes| {
-                let strides = [Stride::Mixed; 2];
-                let (together, element, regs) = (lanes, 0, step.regs);
-                let access = Access {
-                    pc,
-                    lanes,
-                    together,
-                    element,
-                    kind,
-                    addresses,
-                    strides,
-                    bytes,
-                    regs,
-                    memory,
-                    access_id: None,
-                };
-                access::noted(self, at, who, &access, sites)
-            };
-            let mut sizes: Vec<u32> = lanes_of(lanes).map(|lane| flown.taken[lane]).filter(|n| *n > 0).collect();
-            sizes.sort_unstable();
-            sizes.dedup();
-            for size in sizes {
-                let alike = lanes_of(lanes).filter(|l| flown.taken[*l] == size).fold(0, |m: LaneMask, l| m | 1 << l);
-                again(flown.pcs[0], alike, AccessKind::Read, &flown.from, size)?;
-            }
-            again(flown.pcs[1], lanes, AccessKind::Write, &flown.to, flown.bytes)?;
-        }
-        Ok(())
-    }
-}
-
-/// Memory of which nothing is known.
-#[derive(Debug)]
-struct Nothing;
-
-impl DeviceMemory for Nothing {
-    fn bytes(&self, _: u64, _: u64) -> Option<&[u8]> {
-        None
     }
 }

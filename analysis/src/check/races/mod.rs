@@ -11,6 +11,7 @@
 //! D-races-caches).
 
 mod access;
+mod beside;
 mod causal;
 mod cell;
 mod clock;

@@ -4,7 +4,7 @@ use crate::base::expand;
 use crate::machine::control::Control;
 use crate::machine::warp::guarded::near;
 use crate::machine::warp::slow_path::{Rare, Trouble};
-use crate::memory::copies::{arrive_later, look_at_source, take_in};
+use crate::memory::begun::{arrive_later, look_at_source, take_in};
 use crate::memory::{Active, Memory};
 use crate::program::instr::Op;
 use crate::verdict::Sink;

@@ -1,6 +1,6 @@
 //! Matrix instructions (PTX ISA 9.7.14): registers of all lanes become matrices, and matrices become registers.
 
-use super::product::{quick, sparse_product};
+use super::product::{quick, sparse_product, words};
 use crate::alu::matrix::{Rounding, Size, bits, doubles, floats, integers};
 use crate::base::{Frame, LANES};
 use crate::machine::control::{Control, Wait};
@@ -84,11 +84,6 @@ fn each(of: &Multiply, part: Part, chosen: impl Fn(usize) -> bool, mut see: impl
             }
         }
     }
-}
-
-/// The slot of a fragment's register, and the words there.
-pub(super) fn words(regs: &Frame, of: &Registers, register: usize) -> Words {
-    of.slots.get(register).and_then(|slot| regs.w.get(slot.index())).map_or([0; LANES], |words| words.0)
 }
 
 /// The elements of a matrix.

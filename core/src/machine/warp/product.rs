@@ -1,6 +1,5 @@
 //! Products of matrices that all lanes hold together (PTX ISA 9.7.14), on vector units, and those with a sparse `A`.
 
-use super::matrix::words;
 use super::slow_path::{Trouble, bug};
 use crate::alu::matrix::{
     Rounding, Stored, bits_by_rows, floats_by_rows, integers_by_rows, sparse_floats, sparse_integers,
@@ -9,11 +8,16 @@ use crate::base::{Frame, LANES};
 use crate::program::instr::NO_SLOT;
 use crate::program::matrix::sparse::Sparse;
 use crate::program::matrix::tiles::{gather, register};
-use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types};
+use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types, Words};
 use crate::verdict::BugKind;
 
 /// The most eights of elements of a matrix: `B` of `mma.sp.m16n8k128`.
 const MOST: usize = 128;
+
+/// The slot of a fragment's register, and the words there.
+pub(super) fn words(regs: &Frame, of: &Registers, register: usize) -> Words {
+    of.slots.get(register).and_then(|slot| regs.w.get(slot.index())).map_or([0; LANES], |words| words.0)
+}
 
 /// A product with an accumulator rounded block by block. False: it cannot be done so.
 pub(super) fn quick(of: &Multiply, matrix: &Matrix, regs: &mut Frame) -> bool {
