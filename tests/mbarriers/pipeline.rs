@@ -51,7 +51,7 @@ fn pipeline(rounds: u32, but: But) -> String {
 }
 
 /// The kernel on two warps of a thread each, with what it must leave.
-fn with_results<'a>(text: &str, found: &'a mut Vec<u32>) -> Kernel<'a> {
+fn with_results<'a>(text: &str, found: &'a mut [u32]) -> Kernel<'a> {
     let expected: Vec<u32> = (0..u32::try_from(found.len()).unwrap()).map(|k| 10 + k).collect();
     kernel(text).block(2).warp_size(1).arg(&mut found[..]).expect(&expected)
 }
