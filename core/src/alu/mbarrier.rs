@@ -169,8 +169,8 @@ mod tests {
             assert_eq!(Object::of(word), None, "{word:#x}");
             assert_eq!(perform(word, deed::ARRIVES | 1), Err(Refused::NoBarrier));
         }
-        // More arrivals pending than expected, and the tx-count that is too low.
-        assert_eq!(Object::of(object(false, 3, 2, 0).word()), None);
+        // Arrivals pending though nobody is expected, and the tx-count that is too low.
+        assert_eq!(Object::of(object(false, 3, 0, 0).word()), None);
         assert_eq!(Object::of(object(false, 1, 2, -(1 << 20)).word()), None);
     }
 
@@ -183,6 +183,11 @@ mod tests {
         assert_eq!(after(two, deed::ARRIVES | deed::DROPS | 1), Ok(object(false, 1, 1, 0)));
         assert_eq!(after(two, deed::ARRIVES | deed::DROPS | 2), Ok(object(true, 0, 0, 0)));
         assert_eq!(after(two, deed::ARRIVES | deed::INCOMPLETE | 2), Err(Refused::Completes));
+        // Arrivals of copies are awaited besides, also when all others have come.
+        assert_eq!(after(two, deed::AWAITS | 3), Ok(object(false, 5, 2, 0)));
+        assert_eq!(after(object(false, 5, 2, 0), deed::ARRIVES | 4), Ok(object(false, 1, 2, 0)));
+        assert_eq!(after(object(false, 1, 2, 0), deed::ARRIVES | 1), Ok(object(true, 2, 2, 0)));
+        assert_eq!(perform(object(false, MOST, 2, 0).word(), deed::AWAITS | 1), Err(Refused::Count));
         assert_eq!(after(two, deed::ARRIVES | 3), Err(Refused::Arrivals));
         assert_eq!(after(two, deed::ARRIVES), Err(Refused::Count));
         assert_eq!(after(two, deed::ARRIVES | 1 << 20), Err(Refused::Count));
