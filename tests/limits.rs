@@ -34,6 +34,10 @@ const LOCAL_ALL: &str = "{ .local .b8 a[2147483647]; .reg .b64 %rd<2>; mov.u64 %
 const MEET: &str = "(.param .u64 p) { .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p];
 L:  atom.relaxed.gpu.global.add.u32 %r1, [%rd1], 1; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd1+4], %r1; bra L; }";
 
+/// Copies for ever, and waits for nothing.
+const COPIES: &str = "(.param .u64 p) { .shared .align 4 .b8 s[4]; .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.u64 %rd1, [p]; mov.u32 %r1, s;
+L:  cp.async.ca.shared.global [%r1], [%rd1], 4; cp.async.commit_group; bra L; }";
+
 /// Stores for ever, to two lines.
 const STORES: &str = "(.param .u64 p) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [p];
 L:  st.global.u32 [%rd1], 1; st.global.u32 [%rd1+64], 1; bra L; }";
@@ -75,6 +79,8 @@ fn folder() -> tempfile::TempDir {
     ] {
         kernel(name, body);
     }
+    let text = format!(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k{COPIES}\n");
+    std::fs::write(folder.path().join("copies.ptx"), text).unwrap();
     // Each function calls the one before twice: 2^40 calls.
     let twice = |n: u32| format!(".func f{n}() {{ call f{0}, (); call f{0}, (); ret; }}\n", n - 1);
     let all: String = (1..40).map(twice).collect();
@@ -165,6 +171,13 @@ fn time_and_steps_end_every_command() {
         "litmus tests/limits/wide.litmus --model lsc --way candidates --timeout 1s",
         "litmus tests/limits/lanes.litmus --model lsc --way sat --timeout 1s",
         "litmus pigeons.litmus --model ptx-v7.5 --way sat --timeout 1s",
+        // Nothing holds their threads back but the room for copies in flight.
+        &format!("run copies.ptx {P} --block 64 --timeout 1s"),
+        &format!("run copies.ptx {P} --block 64 --lanes split --seed 1 --timeout 1s"),
+        &format!("prove copies.ptx {P} --block 64 --for 1s"),
+        &format!("prove copies.ptx {P} --block 64 --lanes split --for 1s"),
+        &format!("prove copies.ptx {P} --block 64 --memory lsc --control thread --for 1s"),
+        &format!("hunt copies.ptx {P} --block 64 --memory slsc --for 1s"),
         // 8,192 warps that are alike, in parts of a graph that are gone through one after the other.
         "prove benches/reach/lock.ptx --block 1024 --warp-size 1 --grid 8 --for 1s",
         "prove benches/reach/lock.ptx --block 1024 --warp-size 1 --grid 8 --fairness strong --for 1s",

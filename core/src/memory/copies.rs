@@ -15,6 +15,10 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+/// Instructions of a warp whose copies may be in flight: PTX names no number, but hardware has one, and a state must have an end.
+const ROOM: usize = 256;
+/// The same where lanes land one by one, so that there are as many operations.
+const ROOM_APART: usize = 64;
 /// Where the places of copies begin among the names of a warp's operations.
 const FIRST: u32 = 1 << 16;
 
@@ -180,9 +184,17 @@ impl Copies {
         self.mark_arrivals(who);
     }
 
+    const fn room(&self) -> usize {
+        if self.apart { ROOM_APART } else { ROOM }
+    }
+
     /// The lanes that an instruction holds back until copies have landed.
     pub(super) fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
-        let Waits::Copies(wait) = uses.waits else { return 0 };
+        let wait = match uses.waits {
+            Waits::Copies(wait) => wait,
+            Waits::Room if self.warps.get(&at.who).is_some_and(|all| all.len() >= self.room()) => return lanes,
+            _ => return 0,
+        };
         self.of(at.who).filter(|(_, copy)| copy.is_awaited(wait)).fold(0, |m, (_, copy)| m | copy.lanes()) & lanes
     }
 

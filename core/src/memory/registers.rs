@@ -26,6 +26,8 @@ pub enum Waits {
     Operations,
     /// The asynchronous copies of the executing threads: of all groups but so many of the newest; `None`: all, in groups or not.
     Copies(Option<u8>),
+    /// Room for asynchronous copies: a warp has no more than so many in flight.
+    Room,
 }
 
 /// The registers that an instruction names.
@@ -60,6 +62,7 @@ impl Uses {
         });
         uses.waits = match instr.op {
             Op::Ret => Waits::Frame,
+            Op::CopyTo | Op::CopyArrive => Waits::Room,
             Op::CopyWait => Waits::Copies(u8::try_from(instr.imm).ok()),
             Op::Bar | Op::WarpSync | Op::Syscall(_) => Waits::Operations,
             _ => Waits::Nothing,

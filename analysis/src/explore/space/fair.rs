@@ -70,7 +70,7 @@ pub fn cycles_until(
             break;
         }
         let judged = if graph.followed().is_empty() {
-            Ok(by_name(graph, &part, fairness, promised, &mut inside))
+            by_name(graph, &part, (fairness, promised), &mut inside, up)
         } else {
             by_role((graph, &kinds), &part, fairness, promised, up)
         };
@@ -105,13 +105,16 @@ enum Kept {
 }
 
 /// Where a fair run can stay in a part whose agents are all told apart. `inside` is empty, and is again afterwards.
+///
+/// # Errors
+/// What `up` says ends it, asked for each state: a state may have thousands who step.
 fn by_name(
     graph: &Graph,
     part: &[u32],
-    fairness: Fairness,
-    promised: &mut dyn FnMut(u32, &mut Promised<'_>),
+    (fairness, promised): (Fairness, &mut dyn FnMut(u32, &mut Promised<'_>)),
     inside: &mut FixedBitSet,
-) -> Kept {
+    up: &dyn Fn() -> Option<LimitKind>,
+) -> Result<Kept, LimitKind> {
     inside.extend(part.iter().map(|s| *s as usize));
     let mut steps = Units::default();
     for edge in part.iter().flat_map(|state| graph.from(*state)) {
@@ -120,11 +123,20 @@ fn by_name(
         }
     }
     part.iter().for_each(|s| inside.remove(*s as usize));
-    let mut waits = |state: u32| promised_in(graph, state, promised).without(&steps);
+    let mut waits = |state: u32| match up() {
+        Some(limit) => Err(limit),
+        None => Ok(promised_in(graph, state, promised).without(&steps)),
+    };
     if fairness == Fairness::Weak {
-        return if always(part, &mut waits) { Kept::Nothing } else { Kept::All };
+        return Ok(if always(part, &mut waits)? { Kept::Nothing } else { Kept::All });
     }
-    Kept::Some(part.iter().copied().filter(|s| waits(*s).is_empty()).collect())
+    let mut rest = Vec::new();
+    for state in part {
+        if waits(*state)?.is_empty() {
+            rest.push(*state);
+        }
+    }
+    Ok(Kept::Some(rest))
 }
 
 /// The same where some agents are alike: by their roles (D-symmetry).
@@ -147,19 +159,22 @@ fn by_role(
 }
 
 /// Whether somebody waits in all states of a part.
-fn always(part: &[u32], waits: &mut dyn FnMut(u32) -> Units) -> bool {
+///
+/// # Errors
+/// Those of `waits`.
+fn always(part: &[u32], waits: &mut dyn FnMut(u32) -> Result<Units, LimitKind>) -> Result<bool, LimitKind> {
     let mut always: Option<Units> = None;
     for &state in part {
-        let here = waits(state);
+        let here = waits(state)?;
         match &mut always {
             None => always = Some(here),
             Some(always) => always.retain(&here),
         }
         if always.as_ref().is_some_and(Units::is_empty) {
-            return false;
+            return Ok(false);
         }
     }
-    always.is_some()
+    Ok(always.is_some())
 }
 
 /// Those of a state's units whom the scheduler promises progress there.

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 pub(super) struct Units {
     /// By block and warp, in their order: few, and made for each state, so that they are kept in place.
     lanes: SmallVec<[((u64, u32), LaneMask); 4]>,
+    /// In their order, too: copies and split accesses are thousands.
     operations: Vec<OperationName>,
 }
 
@@ -20,14 +21,22 @@ impl Units {
                 Ok(k) => self.lanes[k].1 |= lanes,
                 Err(k) => self.lanes.insert(k, ((block, warp), lanes)),
             },
-            Unit::Operation(n) if !self.operations.contains(&n) => self.operations.push(n),
-            Unit::Operation(_) | Unit::Silent => {}
+            Unit::Operation(name) => {
+                if let Err(k) = self.operations.binary_search(&name) {
+                    self.operations.insert(k, name);
+                }
+            }
+            Unit::Silent => {}
         }
     }
 
     /// Where a warp is, or would be.
     fn place(&self, warp: (u64, u32)) -> Result<usize, usize> {
         self.lanes.binary_search_by_key(&warp, |(warp, _)| *warp)
+    }
+
+    fn has(&self, name: OperationName) -> bool {
+        self.operations.binary_search(&name).is_ok()
     }
 
     fn of(&self, warp: (u64, u32)) -> LaneMask {
@@ -44,7 +53,7 @@ impl Units {
             *lanes &= with.of(*warp);
             *lanes != 0
         });
-        self.operations.retain(|n| with.operations.contains(n));
+        self.operations.retain(|name| with.has(*name));
     }
 
     pub fn without(&self, other: &Self) -> Self {
@@ -53,7 +62,7 @@ impl Units {
             *lanes &= !other.of(*warp);
             *lanes != 0
         });
-        rest.operations.retain(|n| !other.operations.contains(n));
+        rest.operations.retain(|name| !other.has(*name));
         rest
     }
 
@@ -64,7 +73,7 @@ impl Units {
     pub fn contains(&self, unit: Unit) -> bool {
         match unit {
             Unit::Lanes(block, warp, lanes) => self.of((block, warp)) & lanes != 0,
-            Unit::Operation(name) => self.operations.contains(&name),
+            Unit::Operation(name) => self.has(name),
             Unit::Silent => false,
         }
     }
