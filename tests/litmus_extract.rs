@@ -196,3 +196,19 @@ fn what_has_no_test_is_said() {
     assert!(ends(here, &["litmus", "--extract", "none.schedule"], 2)[1].contains("cannot read"));
     ends(here, &["litmus", "--extract", "it.schedule", "x.litmus"], 2);
 }
+
+/// What a copy in flight reads and writes is not known when it begins: no test says it wrongly.
+#[test]
+fn races_with_copies_in_flight_have_no_test() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = root().join("tests/ui/bug/copy_in_flight.ptx");
+    let source = std::fs::read_to_string(&file).unwrap();
+    let flags = source.lines().find_map(|line| line.strip_prefix("// args: run ")).unwrap();
+    let file = file.display().to_string();
+    let mut words = vec!["hunt", &*file, "--seeds", "5", "--save-schedule", "it.schedule"];
+    words.extend(flags.split_whitespace());
+    ends(folder.path(), &words, 1);
+    let output = warpstep(folder.path(), &EXTRACT);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() != Some(0) && text.contains("asynchronous copy"), "{:?}: {text}", output.status);
+}

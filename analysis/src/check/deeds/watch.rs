@@ -113,6 +113,8 @@ impl Deeds {
         if matches!(rq.space, Space::Local | Space::Const | Space::Param) {
             return;
         }
+        let op = env.code.get(access.pc.0 as usize).map(|i| i.op);
+        let in_flight = matches!(op, Some(Op::CopyFrom | Op::CopyTo | Op::CopyArrive));
         let all = elements(&rq, access, env.addresses());
         // What lanes of the same instruction have written before.
         let mut before: FxHashMap<u64, Option<u64>> = FxHashMap::default();
@@ -130,11 +132,22 @@ impl Deeds {
                 if access.access_id.is_none() {
                     self.now(number, access, &mut before);
                 }
+                if in_flight {
+                    self.unknown(number);
+                }
             }
             if let Some(cell) = access.access_id {
                 let (first, count) = (u32::try_from(first).unwrap_or(u32::MAX), u32::try_from(all.len()).unwrap_or(0));
                 self.named.insert(cell.get().of_lane(lane).0, (first, count));
             }
+        }
+    }
+
+    /// What an asynchronous copy reads and writes is not known when it begins.
+    fn unknown(&mut self, number: u32) {
+        let found = self.done.last_mut().and_then(|done| done.deeds.get_mut(number as usize));
+        if let Some(Deed { what: What::Access(touch), .. }) = found {
+            (touch.read, touch.wrote) = (None, None);
         }
     }
 

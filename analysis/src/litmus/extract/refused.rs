@@ -15,7 +15,7 @@ pub enum NotExtracted {
     Fence,
     /// Accesses to memory of devices.
     Mmio,
-    /// A value that is longer than 8 bytes, or an access that did not take effect.
+    /// A value that is longer than 8 bytes, or an access that did not take effect when it was told, as of an asynchronous copy.
     Value,
     /// More deeds than a test has.
     Long,

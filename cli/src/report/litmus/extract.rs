@@ -75,7 +75,9 @@ pub fn not_extracted(of: Finding, why: &NotExtracted) -> String {
         NotExtracted::Scope => "a scope of a cluster".to_owned(),
         NotExtracted::Fence => "a fence that only acquires or only releases".to_owned(),
         NotExtracted::Mmio => "an access of memory-mapped devices".to_owned(),
-        NotExtracted::Value => "an access that did not take effect, or of more than 8 bytes".to_owned(),
+        NotExtracted::Value => {
+            "an access that did not take effect, is of an asynchronous copy, or of more than 8 bytes".to_owned()
+        }
         NotExtracted::Long => "so many accesses that depend on each other".to_owned(),
         NotExtracted::Wrong(text) => format!("a text that is no test:\n{text}"),
     };
