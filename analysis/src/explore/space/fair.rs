@@ -70,7 +70,7 @@ pub fn cycles_until(
             break;
         }
         let judged = if graph.followed().is_empty() {
-            by_name(graph, &part, (fairness, promised), &mut inside, up)
+            by_name(graph, (&part, fairness), promised, &mut inside, up)
         } else {
             by_role((graph, &kinds), &part, fairness, promised, up)
         };
@@ -110,8 +110,8 @@ enum Kept {
 /// What `up` says ends it, asked for each state: a state may have thousands who step.
 fn by_name(
     graph: &Graph,
-    part: &[u32],
-    (fairness, promised): (Fairness, &mut dyn FnMut(u32, &mut Promised<'_>)),
+    (part, fairness): (&[u32], Fairness),
+    promised: &mut dyn FnMut(u32, &mut Promised<'_>),
     inside: &mut FixedBitSet,
     up: &dyn Fn() -> Option<LimitKind>,
 ) -> Result<Kept, LimitKind> {
