@@ -5,6 +5,8 @@
 mod arrivals;
 #[path = "copies/pairs.rs"]
 mod pairs;
+#[path = "copies/pipeline.rs"]
+mod pipeline;
 #[path = "copies/searched.rs"]
 mod searched;
 

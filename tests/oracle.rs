@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Mutations of each kind, unless `WARPSTEP_ORACLE_COUNT` says otherwise.
 const PER_KIND: u64 = 120;
+/// The same of instructions on matrices and of asynchronous copies.
+const TENSOR_PER_KIND: u64 = 200;
 /// Files beyond this size are not mutated: ptxas reads the whole of each.
 const LARGEST: usize = 60_000;
 
@@ -33,23 +35,31 @@ fn ptxas() -> Option<PathBuf> {
     std::env::split_paths(&search).map(|dir| dir.join("ptxas")).find(|path| path.is_file())
 }
 
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+/// The paths in a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Every `.ptx` of a folder: (name, text).
+fn ptx_of(folder: &Path) -> Vec<(String, String)> {
+    let paths = entries(folder).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "ptx"));
+    let named = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).ok()?;
+        Some((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), text))
+    };
+    paths.filter_map(named).collect()
+}
+
 /// Every `.ptx` of the examples: (name, text).
 fn corpus() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
-    let mut files = Vec::new();
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    folders.sort();
-    for folder in folders {
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|e| e.path());
-        let mut paths: Vec<PathBuf> = entries.filter(|p| p.extension().is_some_and(|x| x == "ptx")).collect();
-        paths.sort();
-        for path in paths {
-            if let Ok(text) = std::fs::read_to_string(&path) {
-                files.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), text));
-            }
-        }
-    }
-    files
+    entries(&root).iter().flat_map(|folder| ptx_of(folder)).collect()
 }
 
 /// Our verdict: the first complaint, if any.
@@ -95,11 +105,35 @@ struct Tally {
     lines: Vec<String>,
 }
 
+/// What is mutated, and how well both must agree.
+struct Sweep {
+    /// Files: (name, text).
+    files: Vec<(String, String)>,
+    /// Opcodes of the instructions that are mutated; empty: everything is.
+    opcodes: &'static [&'static str],
+    /// Mutations of each kind.
+    per_kind: u64,
+    /// Of hundred mutations of a kind, how many must get the same verdict at least.
+    agree: usize,
+}
+
+/// Instructions on matrices, asynchronous copies and barriers in memory.
+const TENSOR: [&str; 12] =
+    ["mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "cp", "mbarrier", "red", "st", "mapa", "getctarank", "fence"];
+
 fn the_checker_agrees_with_ptxas() {
+    agree(&Sweep { files: corpus(), opcodes: &[], per_kind: PER_KIND, agree: 95 });
+}
+
+fn the_checker_agrees_with_ptxas_on_tensor_code() {
+    let files = ["oracle_corpus", "triton", "mbarriers"].into_iter().flat_map(|folder| ptx_of(&tests().join(folder)));
+    agree(&Sweep { files: files.collect(), opcodes: &TENSOR, per_kind: TENSOR_PER_KIND, agree: 99 });
+}
+
+fn agree(Sweep { files, opcodes, per_kind, agree }: &Sweep) {
     let ptxas = ptxas().expect("the test is ignored where there is none");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let files = corpus();
-    assert!(files.len() >= 12, "the examples are there");
+    assert!(files.len() >= 12, "the files are there");
     let mut refused = Vec::new();
     let mut small = Vec::new();
     for (index, (name, text)) in files.iter().enumerate() {
@@ -112,7 +146,7 @@ fn the_checker_agrees_with_ptxas() {
         }
     }
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    let per_kind = number("WARPSTEP_ORACLE_COUNT").unwrap_or(PER_KIND) as usize;
+    let per_kind = number("WARPSTEP_ORACLE_COUNT").unwrap_or(*per_kind) as usize;
     let seed = number("WARPSTEP_ORACLE_SEED").unwrap_or(0x5eed);
     let mut cases = Vec::new();
     for (number, kind) in KINDS.iter().enumerate() {
@@ -123,7 +157,7 @@ fn the_checker_agrees_with_ptxas() {
                 break;
             }
             let file = small[turn % small.len()];
-            if let Some((text, what)) = mutate(&files[file].1, *kind, &mut rng) {
+            if let Some((text, what)) = mutate(&files[file].1, *kind, opcodes, &mut rng) {
                 cases.push(Case { file, kind: *kind, text, what });
                 made += 1;
             }
@@ -136,7 +170,7 @@ fn the_checker_agrees_with_ptxas() {
     std::thread::scope(|scope| {
         for worker in 0..2 {
             let path = folder.path().join(format!("{worker}.ptx"));
-            let (next, tallies, cases, files, ptxas) = (&next, &tallies, &cases, &files, &ptxas);
+            let (next, tallies, cases, ptxas) = (&next, &tallies, &cases, &ptxas);
             scope.spawn(move || {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (we, they) = (ours(&case.text), theirs(ptxas, &case.text, &arch(&files[case.file].1), &path));
@@ -164,21 +198,19 @@ fn the_checker_agrees_with_ptxas() {
         for line in &tally.lines {
             println!("    {line}");
         }
-        if tally.agree * 100 < tally.all * 95 {
+        if tally.agree * 100 < tally.all * agree {
             poor.push(format!("{kind:?}: {} of {}", tally.agree, tally.all));
         }
     }
     assert!(refused.is_empty(), "valid files are rejected: {refused:#?}");
-    assert!(poor.is_empty(), "agreement below 95 %: {poor:?}");
+    assert!(poor.is_empty(), "agreement below {agree} %: {poor:?}");
 }
 
 /// The tests of this file.
 pub fn trials() -> Vec<Trial> {
-    let trial = shared::unless_absent(
-        "the_checker_agrees_with_ptxas",
-        "ptxas",
-        ptxas().is_some(),
-        the_checker_agrees_with_ptxas,
-    );
-    vec![trial]
+    let of = |name, test: fn()| shared::unless_absent(name, "ptxas", ptxas().is_some(), test);
+    vec![
+        of("the_checker_agrees_with_ptxas", the_checker_agrees_with_ptxas),
+        of("the_checker_agrees_with_ptxas_on_tensor_code", the_checker_agrees_with_ptxas_on_tensor_code),
+    ]
 }

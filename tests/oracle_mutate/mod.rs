@@ -46,6 +46,8 @@ const TYPES: [&str; 18] = [
     ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".b8", ".b16", ".b32", ".b64", ".f16", ".f32",
     ".f64", ".pred", ".f16x2", ".bf16",
 ];
+/// Types of elements of matrices.
+const ELEMENTS: [&str; 7] = [".tf32", ".s4", ".u4", ".b1", ".e4m3", ".e5m2", ".b128"];
 
 /// Byte ranges of the tokens; comments, strings and white space are none.
 fn tokens(text: &str) -> Vec<(usize, usize)> {
@@ -122,24 +124,35 @@ fn line(text: &str, at: usize) -> &str {
     text[start..].lines().next().unwrap_or("").trim()
 }
 
-/// A mutation of a kind: the new text, and what was done where. `None` when the chosen place does not allow it.
-pub fn mutate(text: &str, kind: Kind, rng: &mut ChaCha8Rng) -> Option<(String, String)> {
+/// A mutation of a kind: the new text, and what was done where. `None` when the chosen place does not allow it. Where
+/// opcodes are named, only instructions with these are touched.
+pub fn mutate(text: &str, kind: Kind, opcodes: &[&str], rng: &mut ChaCha8Rng) -> Option<(String, String)> {
     let tokens = tokens(text);
-    let instructions = instructions(text, &tokens);
+    let mut instructions = instructions(text, &tokens);
+    let named = |(from, _): &(usize, usize)| opcodes.contains(&&text[tokens[*from].0..tokens[*from].1]);
+    instructions.retain(|range| opcodes.is_empty() || named(range));
     if instructions.is_empty() {
         return None;
     }
+    // Of an instruction that may be touched, its semicolon included; else of the whole text.
+    let any = |rng: &mut ChaCha8Rng| match opcodes {
+        [] => rng.random_range(0..tokens.len()),
+        _ => {
+            let (from, to) = instructions[rng.random_range(0..instructions.len())];
+            rng.random_range(from..=to)
+        }
+    };
     let of = |i: usize| &text[tokens[i].0..tokens[i].1];
     let modifiers = |from: usize, to: usize| -> Vec<usize> {
         (from + 1..to).take_while(|i| tokens[*i].0 == tokens[*i - 1].1 && of(*i).starts_with('.')).collect()
     };
     let (new, at) = match kind {
         Kind::DroppedToken => {
-            let i = rng.random_range(0..tokens.len());
+            let i = any(rng);
             (replace(text, tokens[i], " "), tokens[i].0)
         }
         Kind::DoubledToken => {
-            let i = rng.random_range(0..tokens.len());
+            let i = any(rng);
             let glue = if of(i).starts_with('.') { "" } else { " " };
             (replace(text, tokens[i], &format!("{}{glue}{}", of(i), of(i))), tokens[i].0)
         }
@@ -166,11 +179,13 @@ pub fn mutate(text: &str, kind: Kind, rng: &mut ChaCha8Rng) -> Option<(String, S
             (replace(text, tokens[i], ""), tokens[i].0)
         }
         Kind::ChangedType => {
-            let i = rng.random_range(0..tokens.len());
-            if !TYPES.contains(&of(i)) {
+            let i = any(rng);
+            let elements = if opcodes.is_empty() { &[] } else { &ELEMENTS[..] };
+            let types: Vec<&str> = TYPES.iter().chain(elements).copied().collect();
+            if !types.contains(&of(i)) {
                 return None;
             }
-            let new = TYPES[rng.random_range(0..TYPES.len())];
+            let new = types[rng.random_range(0..types.len())];
             if new == of(i) {
                 return None;
             }
@@ -257,7 +272,7 @@ pub fn mutate(text: &str, kind: Kind, rng: &mut ChaCha8Rng) -> Option<(String, S
             (replace(text, tokens[i], of(other)), tokens[i].0)
         }
         Kind::DroppedLine => {
-            let (at, end) = tokens[rng.random_range(0..tokens.len())];
+            let (at, end) = tokens[any(rng)];
             let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
             let stop = text[end..].find('\n').map_or(text.len(), |n| end + n);
             (replace(text, (start, stop), ""), start)

@@ -180,6 +180,14 @@ complaints! {
         /// A constant that is not a multiple of a number.
         Multiple { number: usize, of: i64, value: i64 } =>
             "out-of-range" ("operand {number} must be a multiple of {of}") ("this is {value}");
+        /// A constant that is none of a few.
+        Among { number: usize, among: &'static [i64], value: i64 } =>
+            "out-of-range" ("operand {number} must be {}", either(among.iter().map(|n| n.to_string())))
+            ("this is {value}");
+        /// The state of a barrier that may be another block's.
+        RemoteState { opcode: String } =>
+            "bad-operand" ("`{opcode}` on `.shared::cluster` gives no state") ("must be `_`")
+            ("write `_`, or `.shared::cta` where the barrier is the block's own");
         /// The address's space is not the instruction's.
         Space { opcode: String, expected: String, found: String } =>
             "wrong-space" ("`{opcode}` reaches `{expected}`, but the variable lies in `{found}`") ("lies in `{found}`")

@@ -224,6 +224,7 @@ impl Checker<'_> {
         {
             shape.problems.push((problem, None));
         }
+        shape.problems.extend(self.order_of_mbarrier(opcode, mods).map(|problem| (problem, None)));
         if let Some((_, types)) = shape.forms.first()
             && matches!(opcode, Opcode::MOV | Opcode::LD | Opcode::ST | Opcode::LDU)
             && let Some(info) = types.first().and_then(|t| type_info(*t))

@@ -5,6 +5,7 @@
 //! dropped are accepted. Nothing here changes the tree; the complaints come in source order and all at once.
 
 mod call;
+mod copies;
 mod error;
 mod function;
 mod instruction;

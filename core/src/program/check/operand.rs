@@ -3,6 +3,7 @@
 use super::Checker;
 use super::error::{CheckError, Expected, Found, Problem};
 use super::instruction::{Shape, one_address};
+use super::matrix::Fragment;
 use super::scope::{ParamKind, SymbolKind};
 use crate::base::Span;
 use crate::program::consts::{self, Value};
@@ -13,7 +14,7 @@ use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 
 /// Whether something fits; the complaint is boxed, since it is rare and large.
-type Verdict = Result<(), Box<CheckError>>;
+pub type Verdict = Result<(), Box<CheckError>>;
 
 /// What an operand is, once its names are looked up.
 #[derive(Clone, Copy, Debug)]
@@ -124,32 +125,60 @@ impl Checker<'_> {
             let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count };
             self.operand(operand, want, types, &cx)?;
             if want.role == Role::Group
-                && let Some((count, bits)) = self.fragment(instr.opcode, &instr.mods, types, number)
+                && let Some(fragment) = self.fragment(instr.opcode, &instr.mods, types, number)
             {
-                self.registers(operand, count, bits, &cx)?;
+                self.registers(operand, fragment, &cx)?;
             }
         }
-        Ok(())
+        self.state_of_mbarrier(instr)?;
+        self.sizes_of_copy(instr)
     }
 
-    /// Whether an operand is so many registers of so many bits.
-    fn registers(&mut self, operand: &Operand, count: usize, bits: u16, cx: &Context) -> Verdict {
+    /// Whether an operand is the registers of a fragment. One of untyped bits is enough for ptxas, and a number may stand for a
+    /// register that is read.
+    fn registers(&mut self, operand: &Operand, Fragment { registers, ty }: Fragment, cx: &Context) -> Verdict {
         let list = match &operand.kind {
             OperandKind::Vector(list) => list,
             _ => std::slice::from_ref(operand),
         };
-        let mut found = 0;
+        let bits = type_info(ty).map(|info| info.bits);
+        let (mut found, mut fits, mut untyped, mut classes) = (0, true, false, [false; 2]);
         for element in list {
+            found += 1;
             match self.classify(element, cx) {
-                Arg::Register(ty, lanes) if type_info(ty).is_some_and(|info| info.bits == bits) => {
-                    found += usize::from(lanes);
+                Arg::Register(reg, lanes) => {
+                    let scalar = lanes == 1 && matches!(operand.kind, OperandKind::Vector(_));
+                    let vector = lanes > 1 && !matches!(operand.kind, OperandKind::Vector(_));
+                    let info = type_info(reg).filter(|info| Some(info.bits) == bits && (scalar || vector));
+                    found += usize::from(lanes) - 1;
+                    untyped |= info.is_some_and(|info| info.class == Class::Bits);
+                    classes[0] |= info.is_some_and(|info| info.class == Class::Int);
+                    classes[1] |= info.is_some_and(|info| info.class == Class::Float);
+                    fits &= register_fits(ty, reg, false);
+                    if info.is_none() {
+                        found = usize::MAX / 2;
+                    }
                 }
-                _ if matches!(element.kind, OperandKind::Sink) => found += 1,
+                Arg::Int(_) => {
+                    classes[0] = true;
+                    fits &= register_fits(ty, Modifier::U32, true);
+                }
+                Arg::F32 | Arg::F64 => {}
+                _ if matches!(element.kind, OperandKind::Sink) => {}
                 _ => found = usize::MAX / 2,
             }
         }
-        let fits = found == count;
-        if fits { Ok(()) } else { self.wrong(operand, Expected::Vector(count, format!(".b{bits}")), cx) }
+        if found == registers && (fits || untyped) && (untyped || classes != [true; 2]) {
+            return Ok(());
+        }
+        let word = if ty == Modifier::F32 {
+            ty
+        } else if bits == Some(64) {
+            Modifier::B64
+        } else {
+            Modifier::B32
+        };
+        self.wrong(operand, Expected::Vector(registers, self.word(word)), cx)
     }
 
     fn operand(&mut self, operand: &Operand, want: &OperandForm, types: &[Modifier], cx: &Context) -> Verdict {
@@ -337,7 +366,13 @@ impl Checker<'_> {
 
     fn all_registers(&mut self, list: &[Operand], cx: &Context) -> Verdict {
         for operand in list.iter() {
-            if !matches!(operand.kind, OperandKind::Sink) && !matches!(self.classify(operand, cx), Arg::Register(..)) {
+            let read = cx.number > 1;
+            let fits = match self.classify(operand, cx) {
+                Arg::Register(..) => true,
+                Arg::Int(_) | Arg::F32 | Arg::F64 => read,
+                _ => matches!(operand.kind, OperandKind::Sink),
+            };
+            if !fits {
                 return self.wrong(operand, Expected::Group, cx);
             }
         }

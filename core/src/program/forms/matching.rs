@@ -1,8 +1,9 @@
 //! Does a form fit an instruction's modifiers?
 
 use super::{Form, Slot, Word};
-use crate::ptx::Modifier;
+use crate::program::types::state_space;
 use crate::ptx::tree::Names;
+use crate::ptx::{Modifier, Opcode};
 use smallvec::SmallVec;
 
 /// The types of an instruction, in order.
@@ -30,11 +31,14 @@ pub fn is_type(modifier: Modifier) -> bool {
 }
 
 /// Modifiers that ptxas lets stand twice.
-fn may_repeat(modifier: Modifier) -> bool {
-    matches!(
-        modifier,
-        Modifier::SAT | Modifier::UNI | Modifier::SYNC | Modifier::ALIGNED | Modifier::APPROX | Modifier::CC
-    )
+fn may_repeat(opcode: Opcode, modifier: Modifier) -> bool {
+    use Opcode as O;
+    let matrix = matches!(opcode, O::MMA | O::WMMA | O::LDMATRIX | O::STMATRIX | O::MOVMATRIX);
+    match modifier {
+        Modifier::SAT | Modifier::UNI | Modifier::SYNC | Modifier::APPROX | Modifier::CC => true,
+        Modifier::ALIGNED => !matrix,
+        _ => false,
+    }
 }
 
 impl Word {
@@ -100,7 +104,7 @@ impl Form {
                 None => match places.next() {
                     Some((slot, _)) => {
                         let other = taken[*slot].unwrap_or(index);
-                        if mods[other] != modifier || !may_repeat(modifier) {
+                        if mods[other] != modifier || !may_repeat(self.opcode, modifier) {
                             problem.get_or_insert(Mismatch::Repeated(other, index));
                         }
                     }
@@ -119,6 +123,9 @@ impl Form {
         if !same && !self.open {
             return Err((Mismatch::Types, placed));
         }
+        if let Some(index) = self.out_of_place(&taken, names) {
+            return Err((Mismatch::Unexpected(index), placed));
+        }
         for (slot, index) in self.flags.iter().zip(&taken) {
             if !slot.optional && index.is_none() {
                 return Err((Mismatch::Missing(slot.words.clone()), placed + types.len()));
@@ -126,13 +133,23 @@ impl Form {
         }
         Ok(types)
     }
+
+    /// The state space of a copy that does not stand where the form has it: where from and where to is told by the order.
+    fn out_of_place(&self, taken: &[Option<usize>], names: &Names) -> Option<usize> {
+        let space = |slot: &Slot| match slot.words.first() {
+            Some(Word::Known(word)) => !slot.optional && state_space(*word, names).is_some(),
+            _ => false,
+        };
+        let spaces = self.flags.iter().zip(taken).filter(|(slot, _)| space(slot));
+        let mut last = None;
+        spaces.filter_map(|(_, index)| *index).find(|index| last.replace(*index).is_some_and(|before| before > *index))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::forms;
     use super::*;
-    use crate::ptx::Opcode;
 
     fn fits(text: &str) -> bool {
         let mut names = Names::default();
@@ -144,7 +161,14 @@ mod tests {
 
     #[test]
     fn modifiers_come_in_any_order_but_types_and_opcode_words_keep_theirs() {
-        for good in ["add.s32.sat", "ld.f32.v2.global", "cvt.u32.rzi.f32", "setp.s32.and.eq", "bar.sync.sync"] {
+        for good in [
+            "add.s32.sat",
+            "ld.f32.v2.global",
+            "cvt.u32.rzi.f32",
+            "setp.s32.and.eq",
+            "bar.sync.sync",
+            "cp.async.shared.global.ca",
+        ] {
             assert!(fits(good), "{good}");
         }
         for bad in [
@@ -154,6 +178,9 @@ mod tests {
             "add.s32.u32",
             "add.rn.rz.f32",
             "ld.global.shared.u32",
+            "cp.async.ca.global.shared",
+            "mbarrier.shared.init.b64",
+            "movmatrix.sync.aligned.aligned.m8n8.trans.b16",
         ] {
             assert!(!fits(bad), "{bad}");
         }

@@ -5,7 +5,7 @@
 
 use super::function::{FnLower, Role};
 use super::memory::space_word;
-use super::operand::nth;
+use super::operand::{constant_value, nth};
 use crate::program::env::{Init, Special};
 use crate::program::instr::{Guard, Instr, MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
 use crate::program::matrix::{Matrix, MatrixKind, Part, Registers, form};
@@ -140,6 +140,10 @@ impl<'t> FnLower<'_, 't> {
         for element in elements {
             slots.push(match element.kind {
                 OperandKind::Sink if written => NO_SLOT,
+                _ if !written && constant_value(element).is_some() => {
+                    let ty = if class == Class::Q { M::B64 } else { M::B32 };
+                    self.source(element, class, ty)?
+                }
                 _ => self.as_register(element).filter(|reg| reg.class == class && reg.lanes == 1)?.slot,
             });
         }

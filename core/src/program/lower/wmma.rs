@@ -8,7 +8,7 @@ use crate::alu::matrix::Size;
 use crate::program::env::{Init, Special};
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest};
 use crate::program::matrix::layout::place;
-use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types, form};
+use crate::program::matrix::{Matrix, MatrixKind, Multiply, Part, Registers, Types, wmma};
 use crate::program::ops::{Class, IntOp};
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, Operand};
@@ -50,7 +50,7 @@ impl<'t> FnLower<'_, 't> {
         if instr.mods.iter().any(|word| matches!(*word, M::RZ | M::RM | M::RP)) {
             return None;
         }
-        let of = form::wmma(&instr.mods, types, self.unit.names(), self.program.env.target.sm)?;
+        let of = wmma::product(&instr.mods, types, self.unit.names(), self.program.env.target.sm)?;
         let d = self.wmma_fragment(nth(instr, 0)?, &of, Part::D)?;
         let sources = [(1, Part::A), (2, Part::B), (3, Part::C)];
         let [a, b, c] = sources.map(|(number, part)| self.wmma_fragment(nth(instr, number)?, &of, part));
@@ -64,24 +64,16 @@ impl<'t> FnLower<'_, 't> {
     /// and the others the same again.
     fn wmma_fragment(&mut self, op: &'t Operand, of: &Multiply, part: Part) -> Option<Registers> {
         let mut registers = self.fragment(op, of.class(part), part == Part::D)?;
-        let needed = distinct(of, part, registers.slots.len())?;
-        registers.slots = registers.slots.iter().copied().take(needed).collect();
-        Some(registers)
+        let first = registers.slots.iter().copied().take(of.registers(part)).collect();
+        let all = std::mem::replace(&mut registers.slots, first);
+        (all.len() == wmma::registers(of, part)).then_some(registers)
     }
 
     /// The matrix of a load or store of elements of a type: layout, address, stride.
     fn lying(&mut self, instr: &'t tree::Instr, part: Part, address: usize) -> Option<Lying> {
         let element = *self.types.last()?;
         let (names, sm) = (self.unit.names(), self.program.env.target.sm);
-        // The shape of `tf32` is found with its accumulators, too.
-        let types = form::wmma_types(element)?;
-        let tensor = form::wmma_types(M::TF32).filter(|_| element == M::F32);
-        let small = [M::S4, M::B1].into_iter().filter(|_| element == M::S32).filter_map(form::wmma_types);
-        let of = [types]
-            .into_iter()
-            .chain(tensor)
-            .chain(small)
-            .find_map(|types| form::wmma(&instr.mods, types, names, sm))?;
+        let of = wmma::moved(&instr.mods, element, part, names, sm)?;
         let rows = instr.mods.contains(&M::ROW);
         let bits =
             if let (Types::Bits { .. }, Part::A | Part::B) = (of.types, part) { 1 } else { of.element_bits(part) };
@@ -92,8 +84,7 @@ impl<'t> FnLower<'_, 't> {
             Part::B => (k, n),
             Part::C | Part::D => (m, n),
         };
-        // Elements below a byte lie along the dot product.
-        if bits < 8 && rows != (part == Part::A) {
+        if !wmma::may_lie(&of, part, rows) {
             return None;
         }
         let at = self.address(nth(instr, address)?)?;
@@ -190,9 +181,11 @@ impl<'t> FnLower<'_, 't> {
         })?;
         let lying = self.lying(instr, part, 1)?;
         let all = self.fragment(nth(instr, 0)?, lying.of.class(part), true)?;
-        let needed = distinct(&lying.of, part, all.slots.len())?;
+        if all.slots.len() != wmma::registers(&lying.of, part) {
+            return None;
+        }
         let mut pieces = Vec::new();
-        for register in 0..needed {
+        for register in 0..lying.of.registers(part) {
             pieces.push(self.pieces(&lying, register)?);
         }
         // What is read is put together in temporaries first: a destination may be the address.
@@ -242,11 +235,4 @@ impl<'t> FnLower<'_, 't> {
         }
         Some(())
     }
-}
-
-/// How many of the registers that are given hold all elements of a fragment. Of `f16` `A` and `B` have eight registers.
-const fn distinct(of: &Multiply, part: Part, given: usize) -> Option<usize> {
-    let needed = of.registers(part);
-    let halves = of.element_bits(part) == 16 && matches!(part, Part::A | Part::B) && given == 8;
-    if given == needed || halves && needed < 8 { Some(needed) } else { None }
 }

@@ -1,4 +1,4 @@
-//! Which matrix instructions there are (PTX ISA 9.7.14, tables of shapes and types).
+//! Which `mma` there are (PTX ISA 9.7.14, tables of shapes and types).
 
 use super::{Multiply, Quads, Sparse, Types};
 use crate::alu::matrix::{Accumulator, Blocks, Element, Floats, Size, Small};
@@ -27,7 +27,12 @@ pub fn mma(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multiply,
     let mut layouts = mods.iter().filter(|word| matches!(**word, M::ROW | M::COL)).map(|word| *word == M::ROW);
     let (a_rows, b_rows) = (layouts.next()?, layouts.next()?);
     let saturates = mods.contains(&M::SATFINITE);
-    let logical = mods.iter().any(|word| matches!(*word, M::XOR | M::AND));
+    let at = |wanted: &[M]| mods.iter().position(|word| wanted.contains(word));
+    let combines = at(&[M::XOR, M::AND]);
+    let logical = combines.is_some();
+    if combines > at(&[M::POPC]) {
+        return None;
+    }
     if logical != matches!(multiply.types, Types::Bits { .. }) {
         return None;
     }
@@ -123,7 +128,7 @@ pub fn sparse(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multip
 }
 
 /// The types of a product, from those of `D`, `A`, `B` and `C`.
-fn kinds(mods: &[M], types: &[M]) -> Option<Types> {
+pub(super) fn kinds(mods: &[M], types: &[M]) -> Option<Types> {
     let [d, a, b, c] = *types else { return None };
     let sum = |ty| match ty {
         M::F16 => Some(Accumulator::F16),
@@ -152,53 +157,5 @@ fn kinds(mods: &[M], types: &[M]) -> Option<Types> {
             Types::Integers { a: small(a)?, b: small(b)?, saturate: mods.contains(&M::SATFINITE) }
         }
         _ => Types::Floats(Floats { a: element(a)?, b: element(b)?, c: sum(c)?, d: sum(d)? }),
-    })
-}
-
-/// The product that a `wmma` of this shape is about, with elements of these types of `A`, `B`, `C` and `D` (PTX ISA 9.7.14.4).
-/// `None`: there is none, or it is not known here.
-#[must_use]
-pub fn wmma(mods: &[M], [d, a, b, c]: [M; 4], names: &Names, sm: u32) -> Option<Multiply> {
-    let (size, types) = (size(mods, names)?, kinds(mods, &[d, a, b, c])?);
-    let element = if let Types::Floats(Floats { a, .. }) = types { a } else { Element::F16 };
-    let mut multiply = Multiply { size, types, quads: None, sparse: None, blocks: Blocks::of_target(sm, element) };
-    let Size { m, n, k } = size;
-    let sixteen = matches!((m, n, k), (16, 16, 16) | (8, 32, 16) | (32, 8, 16));
-    let fits = match types {
-        Types::Floats(Floats { a: Element::F16, b: Element::F16, .. }) => sixteen,
-        Types::Floats(Floats { a, b, c: Accumulator::F32, d: Accumulator::F32 }) if a == b => match a {
-            Element::Bf16 => sixteen,
-            Element::Tf32 => (m, n, k) == (16, 16, 8),
-            _ => false,
-        },
-        Types::Floats(_) => false,
-        Types::Doubles => (m, n, k) == (8, 8, 4),
-        Types::Integers { a, b, .. } if a == b => {
-            if a.bits() == 8 {
-                sixteen
-            } else {
-                (m, n, k) == (8, 8, 32)
-            }
-        }
-        Types::Integers { .. } => false,
-        Types::Bits { .. } => {
-            multiply.size.k /= 32;
-            (m, n, k) == (8, 8, 128)
-        }
-    };
-    fits.then_some(multiply)
-}
-
-/// The types of the product that a matrix of `wmma.load` or `wmma.store` may belong to, from its element's.
-#[must_use]
-pub const fn wmma_types(element: M) -> Option<[M; 4]> {
-    Some(match element {
-        M::F16 => [M::F16, M::F16, M::F16, M::F16],
-        M::BF16 | M::TF32 => [M::F32, element, element, M::F32],
-        M::F32 => [M::F32, M::F16, M::F16, M::F32],
-        M::F64 => [M::F64, M::F64, M::F64, M::F64],
-        M::S8 | M::U8 | M::S4 | M::U4 | M::B1 => [M::S32, element, element, M::S32],
-        M::S32 => [M::S32, M::S8, M::S8, M::S32],
-        _ => return None,
     })
 }

@@ -8,6 +8,7 @@ pub mod layout;
 mod permute;
 pub mod sparse;
 pub mod tiles;
+pub mod wmma;
 
 pub use permute::{Words, permuted};
 pub use sparse::Sparse;
