@@ -3,6 +3,8 @@
 
 #[path = "copies/arrivals.rs"]
 mod arrivals;
+#[path = "copies/bulk.rs"]
+mod bulk;
 #[path = "copies/pairs.rs"]
 mod pairs;
 #[path = "copies/pipeline.rs"]

@@ -58,6 +58,10 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
         K::NotAMember { .. } | K::MembersInactive { .. } | K::MembersNeverCome { .. } => members(kind),
         K::Barrier(problem) => super::mbarrier::words_of(*problem),
         K::PartialWarp { missing, gone } => partial_warp(*missing, *gone),
+        K::BulkSize { bytes } => {
+            words(format!("a bulk copy of {bytes} bytes: the size must be a multiple of 16"), "this size")
+                .hint("copy the bytes that are left over with ordinary loads and stores")
+        }
         K::SparsityMetadata { .. } | K::SparsitySelector { .. } => sparsity(kind),
         K::BarrierDivergence { .. } | K::BarrierExited { .. } | K::MembersExited { .. } | K::AbsentSource { .. } => {
             super::elsewhere::words_of(kind)

@@ -195,8 +195,8 @@ impl Memory for Delayed {
         self.refresh();
     }
 
-    fn commit(&mut self, who: Who, lanes: LaneMask) {
-        self.copies.iter_mut().for_each(|copies| copies.commit(who, lanes));
+    fn commit(&mut self, who: Who, lanes: LaneMask, bulk: bool) {
+        self.copies.iter_mut().for_each(|copies| copies.commit(who, lanes, bulk));
         self.refresh();
     }
 
@@ -255,7 +255,7 @@ impl Memory for Delayed {
         let acted = match (self.of_copies(number), &mut self.copies) {
             (Ok(number), Some(copies)) => {
                 self.woken.extend(copies.owner(number));
-                copies.land(number, of!(&self.engine, m => m.arena()), stores, cx)
+                copies.land(number, of!(&mut self.engine, m => m.arena_mut()), stores, cx)
             }
             (Ok(number) | Err(number), _) => of!(&mut self.engine, m => m.step(number, stores, cx)),
         };

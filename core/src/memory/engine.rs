@@ -65,8 +65,8 @@ pub trait Memory: Snapshot {
     /// Asynchronous copies begin (D-async).
     fn begin(&mut self, _: Copy) {}
 
-    /// What lanes of a warp have begun to copy becomes a group of each.
-    fn commit(&mut self, _: Who, _: LaneMask) {}
+    /// What lanes of a warp have begun to copy, in bulk or not, becomes a group of each.
+    fn commit(&mut self, _: Who, _: LaneMask, _: bool) {}
 
     /// The lanes of `lanes` that may not execute an instruction yet, because a register it names is blocked, a fence is
     /// pending or the instruction waits for earlier operations (D-ready).

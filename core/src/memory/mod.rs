@@ -4,7 +4,6 @@
 //! completes it in `issue`; an engine with caches turns it into operations and completes it in `perform`. Knows nothing
 //! of scheduling, of convergence or of barriers.
 
-pub mod begun;
 pub mod copies;
 mod delayed;
 mod engine;

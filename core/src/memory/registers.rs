@@ -6,7 +6,7 @@
 
 use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of, put_mask};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Instr, Op, Slot};
+use crate::program::instr::{BulkPart, Instr, Op, Slot};
 use crate::program::ops::Class;
 use crate::program::uses::{reads, writes};
 use rustc_hash::FxHashSet;
@@ -26,6 +26,13 @@ pub enum Waits {
     Operations,
     /// The asynchronous copies of the executing threads: of all groups but so many of the newest; `None`: all, in groups or not.
     Copies(Option<u8>),
+    /// The bulk copies of the executing threads, of all groups but so many of the newest.
+    Bulk {
+        /// How many groups.
+        newest: u8,
+        /// Until they have read, though they may not have written.
+        read: bool,
+    },
     /// Room for asynchronous copies: a warp has no more than so many in flight.
     Room,
 }
@@ -62,7 +69,8 @@ impl Uses {
         });
         uses.waits = match instr.op {
             Op::Ret => Waits::Frame,
-            Op::CopyTo | Op::CopyArrive => Waits::Room,
+            Op::CopyTo | Op::CopyArrive | Op::Bulk(BulkPart::Begin) => Waits::Room,
+            Op::BulkWait { read } => Waits::Bulk { newest: u8::try_from(instr.imm).unwrap_or(u8::MAX), read },
             Op::CopyWait => Waits::Copies(u8::try_from(instr.imm).ok()),
             Op::Bar | Op::WarpSync | Op::Syscall(_) => Waits::Operations,
             _ => Waits::Nothing,

@@ -4,6 +4,7 @@
 //! instruction knows its slots, its immediates and its targets. Departure: the report gives every register a global
 //! address and spills across calls (5.1.3, step 3); here each call has its own frame of slots, so nothing is spilled.
 
+use super::bulk::Bulk;
 use super::instr::{Barrier, Exchange, Instr, Op, Slot, Space, WarpRequest};
 use super::matrix::Matrix;
 use super::ops::Class;
@@ -66,6 +67,8 @@ pub struct ProgEnv {
     pub exchanges: Vec<Exchange>,
     /// Matrix instructions, by `Op::Matrix`.
     pub matrices: Vec<Matrix>,
+    /// Bulk copies.
+    pub bulks: Vec<Bulk>,
     /// Branch targets (program addresses) and call targets (function numbers).
     pub tables: Vec<Vec<u32>>,
     /// Opcodes with modifiers that parse but cannot be executed.

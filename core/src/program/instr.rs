@@ -151,12 +151,21 @@ pub enum Op {
     /// Asynchronous copies are begun: `imm` indexes `ProgEnv::requests`, where the destination is a store and their source
     /// comes before it; `b` as for [`Op::CopyFrom`].
     CopyTo,
+    /// A part of a bulk copy: `imm` indexes `ProgEnv::bulks`, its size is in 32-bit slot `b`. The parts follow each other.
+    Bulk(BulkPart),
     /// What the lanes have begun to copy becomes a group.
     CopyCommit,
     /// The lanes arrive at a barrier in shared memory once what they have begun to copy has landed: `imm` indexes `ProgEnv::requests`.
     CopyArrive,
     /// The lanes wait for their copies: for all groups but the `imm` newest, `u32::MAX`: for all copies.
     CopyWait,
+    /// What the lanes have begun to copy in bulk becomes a group.
+    BulkCommit,
+    /// The lanes wait for their bulk copies, for all groups but the `imm` newest, until they have written, or only read.
+    BulkWait {
+        /// They have to have read only.
+        read: bool,
+    },
 
     /// `membar` and `fence`.
     Fence {
@@ -187,7 +196,34 @@ pub enum Op {
     Unsupported,
 }
 
+/// The instructions that a bulk copy is, so that each of them accesses one place.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BulkPart {
+    /// The source is looked at.
+    From,
+    /// The destination is looked at.
+    To,
+    /// The copy begins; its barrier, if it tells one, is looked at.
+    Begin,
+}
+
 impl Op {
+    /// Whether it is about asynchronous copies.
+    #[must_use]
+    pub const fn copies(self) -> bool {
+        matches!(
+            self,
+            Self::CopyFrom
+                | Self::CopyTo
+                | Self::CopyCommit
+                | Self::CopyArrive
+                | Self::CopyWait
+                | Self::Bulk(_)
+                | Self::BulkCommit
+                | Self::BulkWait { .. }
+        )
+    }
+
     /// Whether it only computes registers.
     #[must_use]
     #[inline(always)]

@@ -3,6 +3,7 @@
 //! The conventions are those of [`Instr`] and [`Op`]; a slot may be reported more than once, [`NO_SLOT`] never is. What a
 //! call passes lies in local memory, so a call uses only the top of the stack.
 
+use super::bulk::Bulk;
 use super::env::ProgEnv;
 use super::instr::{
     BarrierKind, BarrierRed, CacheOp, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, Space, WarpRequest,
@@ -19,6 +20,7 @@ impl ProgEnv {
             Op::Mem | Op::CopyFrom | Op::CopyTo | Op::CopyArrive => {
                 return self.requests.get(instr.imm as usize).copied();
             }
+            Op::Bulk(part) => return self.bulk(instr)?.request(part).copied(),
             Op::LdGlobal32 => (MemOp::Load, Space::Global),
             Op::LdShared32 => (MemOp::Load, Space::Shared),
             Op::StGlobal32 => (MemOp::Store, Space::Global),
@@ -38,8 +40,13 @@ impl ProgEnv {
     /// Whether it copies asynchronously.
     #[must_use]
     pub fn copies(&self) -> bool {
-        let copies = |op| matches!(op, Op::CopyFrom | Op::CopyTo | Op::CopyCommit | Op::CopyArrive | Op::CopyWait);
-        self.code.iter().any(|instr| copies(instr.op))
+        self.code.iter().any(|instr| instr.op.copies())
+    }
+
+    /// The bulk copy that an instruction is a part of.
+    #[must_use]
+    pub fn bulk(&self, instr: &Instr) -> Option<&Bulk> {
+        self.bulks.get(instr.imm as usize).filter(|_| matches!(instr.op, Op::Bulk(_)))
     }
 
     /// The exchange that an instruction makes.
@@ -168,7 +175,17 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
                 see(READ, request.address_class(), request.addr);
             }
         }
-        Op::CopyCommit | Op::CopyWait => {}
+        Op::Bulk(_) => {
+            let Some(bulk) = env.bulk(instr) else { return };
+            see(READ, W, instr.b);
+            for request in [bulk.from.as_ref(), Some(&bulk.to), bulk.barrier.as_ref()].into_iter().flatten() {
+                see(READ, request.address_class(), request.addr);
+            }
+            if bulk.from.is_none() {
+                memory(&bulk.to, &mut see);
+            }
+        }
+        Op::CopyCommit | Op::CopyWait | Op::BulkCommit | Op::BulkWait { .. } => {}
         Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
         Op::Fence { .. } | Op::Trap | Op::Brkpt | Op::Nop | Op::Unsupported => {}
     }

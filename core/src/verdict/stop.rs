@@ -200,6 +200,8 @@ pub enum BugKind {
     MembersNeverCome { mask: LaneMask, waiting: LaneMask },
     /// A matrix instruction that some lanes of its warp do not execute; those of them that have exited or never were.
     PartialWarp { missing: LaneMask, gone: LaneMask },
+    /// The size of a bulk copy is no multiple of 16.
+    BulkSize { bytes: u32 },
     /// Metadata of a sparse matrix that mean nothing: which four bits from which one on, and whether indices have to ascend.
     SparsityMetadata { metadata: u32, bit: u32, indices: u32, ordered: bool },
     /// A sparsity selector beyond those that a shape has.

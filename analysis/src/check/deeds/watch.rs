@@ -114,7 +114,7 @@ impl Deeds {
             return;
         }
         let op = env.code.get(access.pc.0 as usize).map(|i| i.op);
-        let in_flight = matches!(op, Some(Op::CopyFrom | Op::CopyTo | Op::CopyArrive));
+        let in_flight = op.is_some_and(Op::copies);
         let all = elements(&rq, access, env.addresses());
         // What lanes of the same instruction have written before.
         let mut before: FxHashMap<u64, Option<u64>> = FxHashMap::default();

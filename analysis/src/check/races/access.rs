@@ -60,7 +60,7 @@ fn taken_apart(
         }
     };
     let cx = Context { launch, at, warp, access, sites, site, pc: access.pc, access_id };
-    if beside && (site.copies || !watch.copies.is_empty()) {
+    if beside && (site.copies.is_some() || !watch.copies.is_empty()) {
         watch.beside_copies(&cx)?;
     }
     let word = site.is_word();

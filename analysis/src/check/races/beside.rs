@@ -3,10 +3,10 @@
 use super::access;
 use super::clock::Thread;
 use super::context::Context;
-use super::copies::{Flown, NO_GROUP};
+use super::copies::{DEVICE, Flown, NO_GROUP};
 use super::finding::Conflict;
 use super::history::Raced;
-use super::sites::Site;
+use super::sites::{Awaited, Site};
 use super::watch::Watch;
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::verdict::{Access, AccessKind, Contents, DeviceMemory, Step, Stop, Stride, Who};
@@ -22,11 +22,12 @@ impl Watch {
         if !self.copies.is_empty() {
             for lane in lanes_of(access.lanes) {
                 let address = access.addresses[lane];
-                let Some((flown, source, theirs, byte)) = self.copies.meets(cx.at, access.kind, address, access.bytes)
+                let shared = self.is_shared(cx, address).unwrap_or(false);
+                let place = if shared { cx.at } else { DEVICE };
+                let Some((flown, source, theirs, byte)) = self.copies.meets(place, access.kind, address, access.bytes)
                 else {
                     continue;
                 };
-                let shared = self.is_shared(cx, address).unwrap_or(false);
                 let thread = Thread { lane: u32::try_from(theirs).unwrap_or(0), ..flown.first };
                 let raced = Raced { thread, pc: flown.pcs[usize::from(!source)], value: None, times: 1 };
                 let conflict = Conflict { raced, byte, shared, in_flight: true };
@@ -34,30 +35,27 @@ impl Watch {
                 self.conflict(cx, lane, start, None, &conflict)?;
             }
         }
-        if cx.site.copies
+        if let Some(flight) = cx.site.copies
             && let Some(block) = &self.blocks[cx.at]
         {
             let me = block.thread(cx.warp, 0);
-            self.copies.begin(cx, me);
+            let lane = access.lanes.trailing_zeros() as usize & (LANES - 1);
+            let shared = self.is_shared(cx, access.addresses[lane]).unwrap_or(false);
+            self.copies.begin(cx, flight, if shared { cx.at } else { DEVICE }, me);
         }
         Ok(())
     }
 
-    /// Lanes of a warp have waited for their copies, for all groups but so many of the newest, or for all: their accesses come before what
-    /// the lanes do next, and may have been as late as now.
+    /// Lanes of a warp have waited for their copies: their accesses come before what the lanes do next, and may have been as late
+    /// as now.
     ///
     /// # Errors
     /// A race, where the first one is to stop the run.
-    pub(super) fn waited(
-        &mut self,
-        who: Who,
-        step: &Step<'_>,
-        newest: Option<u32>,
-        sites: &[Site],
-    ) -> Result<(), Stop> {
+    pub(super) fn waited(&mut self, who: Who, step: &Step<'_>, awaited: Awaited, sites: &[Site]) -> Result<(), Stop> {
         let Some(at) = self.block(who) else { return Ok(()) };
-        let awaited = |flown: &Flown| {
-            let over = |lane: &usize| match newest {
+        let over = |flown: &Flown| {
+            let over = |lane: &usize| match awaited.newest {
+                _ if flown.bulk != awaited.bulk || flown.tells(*lane) => false,
                 None => true,
                 Some(newest) => flown.ages[*lane] != NO_GROUP && flown.ages[*lane] >= newest,
             };
@@ -65,12 +63,16 @@ impl Watch {
         };
         for number in self.copies.of(|flown| (flown.at, flown.warp) == (at, who.warp)) {
             let Some(flown) = self.copies.get(number) else { continue };
-            let lanes = awaited(flown);
+            let lanes = over(flown);
             if lanes == 0 {
                 continue;
             }
             let flown = flown.clone();
-            self.copies.end(number, lanes);
+            if awaited.read {
+                self.copies.end_reading(number, lanes);
+            } else {
+                self.copies.end(number, lanes);
+            }
             let memory = Contents { device: &Nothing, window: 0, shared: &[], later: true };
             let mut again = |pc, lanes, kind, addresses: &[u64; LANES], bytes| {
                 let strides = [Stride::Mixed; 2];
@@ -90,17 +92,34 @@ impl Watch {
                 };
                 access::noted(self, at, who, &access, sites)
             };
-            let mut sizes: Vec<u32> = lanes_of(lanes).map(|lane| flown.taken[lane]).filter(|n| *n > 0).collect();
-            sizes.sort_unstable();
-            sizes.dedup();
-            for size in sizes {
-                let alike = lanes_of(lanes).filter(|l| flown.taken[*l] == size).fold(0, |m: LaneMask, l| m | 1 << l);
-                again(flown.pcs[0], alike, AccessKind::Read, &flown.from, size)?;
+            for (lanes, addresses, bytes) in pieces(lanes, &flown.from, &flown.taken) {
+                again(flown.pcs[0], lanes, AccessKind::Read, &addresses, bytes)?;
             }
-            again(flown.pcs[1], lanes, AccessKind::Write, &flown.to, flown.bytes)?;
+            if awaited.read {
+                continue;
+            }
+            for (lanes, addresses, bytes) in pieces(lanes, &flown.to, &flown.bytes) {
+                again(flown.pcs[1], lanes, flown.writes, &addresses, bytes)?;
+            }
         }
         Ok(())
     }
+}
+
+/// What lanes accessed, 16 bytes of each lane at most at once: lanes, addresses, bytes of each.
+fn pieces(lanes: LaneMask, first: &[u64; LANES], bytes: &[u32; LANES]) -> Vec<(LaneMask, [u64; LANES], u32)> {
+    let longest = lanes_of(lanes).map(|lane| bytes[lane]).max().unwrap_or(0);
+    let mut all = Vec::new();
+    for from in (0..longest).step_by(16) {
+        let mut sizes: Vec<u32> = lanes_of(lanes).map(|lane| bytes[lane].saturating_sub(from).min(16)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for size in sizes.into_iter().filter(|size| *size > 0) {
+            let alike = lanes_of(lanes).filter(|lane| bytes[*lane].saturating_sub(from).min(16) == size);
+            all.push((alike.fold(0, |m, lane| m | 1 << lane), first.map(|at| at.wrapping_add(from.into())), size));
+        }
+    }
+    all
 }
 
 /// Memory of which nothing is known.

@@ -35,7 +35,7 @@ impl Context<'_> {
         let addresses = self.access.addresses;
         let mut earlier = lanes_of(self.access.lanes & ((1 << lane) - 1));
         match self.site.kind {
-            _ if self.site.copies => None,
+            _ if self.site.copies.is_some() => None,
             AccessKind::Write => self.stored(lane, address),
             AccessKind::Atomic if earlier.any(|l| addresses[l] == addresses[lane]) => None,
             AccessKind::Read | AccessKind::Atomic => self.access.memory.number(address, self.site.width),
@@ -56,7 +56,7 @@ impl Context<'_> {
             return self.stored(thread.lane as usize, start);
         }
         // What a copy writes is not there yet.
-        let known = site.kind != AccessKind::Atomic && !site.copies;
+        let known = site.kind != AccessKind::Atomic && site.copies.is_none();
         self.access.memory.number(start, site.width).filter(|_| known)
     }
 }

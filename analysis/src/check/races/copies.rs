@@ -7,6 +7,7 @@
 
 use super::clock::Thread;
 use super::context::Context;
+use super::sites::{Flight, Side};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::verdict::AccessKind;
 use rustc_hash::FxHashMap;
@@ -14,6 +15,8 @@ use smallvec::SmallVec;
 
 /// An age of what is in no group yet.
 pub(super) const NO_GROUP: u32 = u32::MAX;
+/// Device memory, in place of a block's shared memory.
+pub(super) const DEVICE: usize = usize::MAX;
 
 /// The copies of one instruction.
 #[derive(Clone, Debug)]
@@ -27,20 +30,34 @@ pub(super) struct Flown {
     pub lanes: LaneMask,
     /// The instructions that stand for the source and the destination.
     pub pcs: [Pc; 2],
+    /// Whether it is a bulk copy.
+    pub bulk: bool,
+    /// Whose shared memory it reads and writes, or [`DEVICE`].
+    places: [usize; 2],
     pub from: [u64; LANES],
     pub taken: [u32; LANES],
     pub to: [u64; LANES],
-    pub bytes: u32,
+    pub bytes: [u32; LANES],
+    /// What it does to its destination: it writes, or combines by atomic operations.
+    pub writes: AccessKind,
     /// How many groups a lane has committed since it committed this, or [`NO_GROUP`].
     pub ages: [u32; LANES],
     /// The instruction by which a lane arrives at a barrier when this has landed, if it does; the last one that began.
     arrives: [Option<Pc>; LANES],
 }
 
+impl Flown {
+    /// Whether a barrier is told when a lane's has landed.
+    pub(super) const fn tells(&self, lane: usize) -> bool {
+        self.bulk && self.arrives[lane].is_some()
+    }
+}
+
 /// The sources that an instruction has named so far.
 #[derive(Clone, Debug)]
 struct Sources {
     pc: Pc,
+    place: usize,
     from: [u64; LANES],
     taken: [u32; LANES],
 }
@@ -56,10 +73,10 @@ pub(super) struct Copies {
     next: u32,
     /// By warp: the block's place and the number.
     sources: FxHashMap<(usize, u32), Sources>,
-    /// By the block's place and the word, of its shared memory.
+    /// By the block's place, or [`DEVICE`], and the word.
     written: Words<(usize, u64)>,
-    /// By the word, of device memory.
-    read: Words<u64>,
+    /// In the same way.
+    read: Words<(usize, u64)>,
 }
 
 /// The words that bytes at an address lie in.
@@ -86,16 +103,29 @@ impl Copies {
             }
             list.is_empty()
         };
-        for word in words(flown.to[lane], flown.bytes) {
-            if change(self.written.entry((flown.at, word)).or_default()) {
-                self.written.remove(&(flown.at, word));
+        let [from, to] = flown.places;
+        for word in words(flown.to[lane], flown.bytes[lane]) {
+            if change(self.written.entry((to, word)).or_default()) {
+                self.written.remove(&(to, word));
             }
         }
         for word in words(flown.from[lane], flown.taken[lane]) {
-            if change(self.read.entry(word).or_default()) {
-                self.read.remove(&word);
+            if change(self.read.entry((from, word)).or_default()) {
+                self.read.remove(&(from, word));
             }
         }
+    }
+
+    /// The copies of some lanes have read their sources, and may not have written.
+    pub fn end_reading(&mut self, number: u32, lanes: LaneMask) {
+        let Some(flown) = self.all.remove(&number) else { return };
+        let mut read = flown.clone();
+        lanes_of(lanes & flown.lanes).for_each(|lane| read.taken[lane] = 0);
+        for lane in lanes_of(lanes & flown.lanes) {
+            self.note(number, &flown, lane, false);
+            self.note(number, &read, lane, true);
+        }
+        self.all.insert(number, read);
     }
 
     /// The copies of some lanes are over.
@@ -124,8 +154,9 @@ impl Copies {
     }
 
     /// Lanes of a warp make what they have begun a group.
-    pub fn commit(&mut self, at: usize, warp: u32, lanes: LaneMask) {
-        for flown in self.all.values_mut().filter(|flown| (flown.at, flown.warp) == (at, warp)) {
+    pub fn commit(&mut self, at: usize, warp: u32, lanes: LaneMask, bulk: bool) {
+        let theirs = |flown: &&mut Flown| (flown.at, flown.warp, flown.bulk) == (at, warp, bulk);
+        for flown in self.all.values_mut().filter(theirs) {
             for lane in lanes_of(lanes) {
                 let age = &mut flown.ages[lane];
                 *age = if *age == NO_GROUP { 0 } else { age.saturating_add(1).min(NO_GROUP - 1) };
@@ -133,9 +164,13 @@ impl Copies {
         }
     }
 
-    /// Lanes of a warp will arrive at a barrier when what they have begun has landed.
-    fn arrive(&mut self, at: usize, warp: u32, pc: Pc, lanes: LaneMask) {
-        for flown in self.all.values_mut().filter(|flown| (flown.at, flown.warp) == (at, warp)) {
+    /// A barrier will be told when what lanes of a warp have begun has landed: of their last bulk copy, or of all their other copies.
+    fn arrive(&mut self, at: usize, warp: u32, pc: Pc, lanes: LaneMask, bulk: bool) {
+        let last = bulk.then(|| self.next.wrapping_sub(1));
+        let theirs = |number: u32, flown: &Flown| {
+            (flown.at, flown.warp, flown.bulk) == (at, warp, bulk) && last.is_none_or(|last| last == number)
+        };
+        for (_, flown) in self.all.iter_mut().filter(|(number, flown)| theirs(**number, flown)) {
             lanes_of(lanes).for_each(|lane| flown.arrives[lane] = Some(pc));
         }
     }
@@ -151,36 +186,50 @@ impl Copies {
         }
     }
 
-    /// What lanes of a warp name as sources, or begin to copy.
-    pub fn begin(&mut self, cx: &Context<'_>, first: Thread) {
+    /// What lanes of a warp name as sources, or begin to copy, in the shared memory of a block or in device memory. A bulk copy is told a piece
+    /// after the other, and a lane after the other.
+    pub fn begin(&mut self, cx: &Context<'_>, Flight { side, bulk }: Flight, place: usize, first: Thread) {
         let access = cx.access;
         let (at, warp) = (cx.at, u32::try_from(cx.warp).unwrap_or(0));
-        if access.kind == AccessKind::Atomic {
-            return self.arrive(at, warp, access.pc, access.lanes);
+        match side {
+            Side::Arrival => return self.arrive(at, warp, access.pc, access.lanes, bulk),
+            Side::Source => {
+                let fresh = Sources { pc: access.pc, place, from: [0; LANES], taken: [0; LANES] };
+                let known = self.sources.entry((at, warp)).or_insert_with(|| fresh.clone());
+                if known.pc != access.pc {
+                    *known = fresh;
+                }
+                for lane in lanes_of(access.lanes) {
+                    let (address, bytes) = (access.addresses[lane], access.bytes);
+                    if bulk && known.taken[lane] > 0 && known.from[lane] + u64::from(known.taken[lane]) == address {
+                        known.taken[lane] += bytes;
+                    } else {
+                        (known.from[lane], known.taken[lane]) = (address, bytes);
+                    }
+                }
+                return;
+            }
+            Side::Destination => {}
         }
-        if access.kind == AccessKind::Read {
-            let fresh = Sources { pc: access.pc, from: [0; LANES], taken: [0; LANES] };
-            let known = self.sources.entry((at, warp)).or_insert_with(|| fresh.clone());
-            if known.pc != access.pc {
-                *known = fresh;
-            }
-            for lane in lanes_of(access.lanes) {
-                (known.from[lane], known.taken[lane]) = (access.addresses[lane], access.bytes);
-            }
+        let sources = self.sources.remove(&(at, warp));
+        if bulk && sources.is_none() && self.goes_on(cx, at, warp) {
             return;
         }
-        let none = Sources { pc: access.pc, from: [0; LANES], taken: [0; LANES] };
-        let Sources { pc, from, taken } = self.sources.remove(&(at, warp)).unwrap_or(none);
+        let none = Sources { pc: access.pc, place: DEVICE, from: [0; LANES], taken: [0; LANES] };
+        let Sources { pc, place: source, from, taken } = sources.unwrap_or(none);
         let flown = Flown {
             at,
             warp,
             first,
             lanes: access.lanes,
             pcs: [pc, access.pc],
+            bulk,
+            places: [source, place],
             from,
             taken,
             to: *access.addresses,
-            bytes: access.bytes,
+            bytes: [access.bytes; LANES],
+            writes: access.kind,
             ages: [NO_GROUP; LANES],
             arrives: [None; LANES],
         };
@@ -190,20 +239,59 @@ impl Copies {
         self.all.insert(number, flown);
     }
 
-    /// The copy in flight that an access of bytes by a lane races with, whether it is its source, and a byte that both touch.
-    pub fn meets(&self, at: usize, kind: AccessKind, address: u64, bytes: u32) -> Option<(&Flown, bool, usize, u64)> {
+    /// Whether an access is a piece more of the destination of the copy that began last; then it is noted.
+    fn goes_on(&mut self, cx: &Context<'_>, at: usize, warp: u32) -> bool {
+        let (number, access) = (self.next.wrapping_sub(1), cx.access);
+        let Some(mut flown) = self.all.remove(&number) else { return false };
+        // From registers each lane writes once.
+        let of_registers = flown.pcs[0] == flown.pcs[1] && flown.lanes & access.lanes != 0;
+        let begun = flown.arrives.iter().any(Option::is_some) || flown.ages.iter().any(|age| *age != NO_GROUP);
+        let same = (flown.at, flown.warp, flown.pcs[1]) == (at, warp, access.pc) && !of_registers && !begun;
+        if same {
+            for lane in lanes_of(access.lanes) {
+                if flown.lanes >> lane & 1 == 1 {
+                    self.note(number, &flown, lane, false);
+                    flown.bytes[lane] += access.bytes;
+                } else {
+                    flown.lanes |= 1 << lane;
+                    (flown.to[lane], flown.bytes[lane]) = (access.addresses[lane], access.bytes);
+                }
+                self.note(number, &flown, lane, true);
+            }
+        }
+        self.all.insert(number, flown);
+        same
+    }
+
+    /// The copy in flight that an access of bytes by a lane races with, in the shared memory of a block or in device memory, whether it is
+    /// its source, and a byte that both touch.
+    pub fn meets(
+        &self,
+        place: usize,
+        kind: AccessKind,
+        address: u64,
+        bytes: u32,
+    ) -> Option<(&Flown, bool, usize, u64)> {
         let lane_of = |flown: &Flown, word: u64, source: bool| {
             lanes_of(flown.lanes).find(|lane| {
-                let (first, bytes) =
-                    if source { (flown.from[*lane], flown.taken[*lane]) } else { (flown.to[*lane], flown.bytes) };
+                let (first, bytes) = if source {
+                    (flown.from[*lane], flown.taken[*lane])
+                } else {
+                    (flown.to[*lane], flown.bytes[*lane])
+                };
                 words(first, bytes).any(|w| w == word)
             })
         };
         words(address, bytes).find_map(|word| {
-            let written = self.written.get(&(at, word)).map(|list| (list, false));
-            let read = self.read.get(&word).filter(|_| kind != AccessKind::Read).map(|list| (list, true));
-            let (list, source) = written.or(read)?;
-            let flown = self.all.get(list.first()?)?;
+            // Atomic operations of others do not race with those of copies.
+            let races = |number: &&u32| {
+                let atomic = |flown: &Flown| flown.writes == AccessKind::Atomic && kind == AccessKind::Atomic;
+                !self.all.get(*number).is_some_and(atomic)
+            };
+            let written = self.written.get(&(place, word)).and_then(|list| Some((list.iter().find(races)?, false)));
+            let read = self.read.get(&(place, word)).filter(|_| kind != AccessKind::Read);
+            let (number, source) = written.or_else(|| Some((read?.first()?, true)))?;
+            let flown = self.all.get(number)?;
             Some((flown, source, lane_of(flown, word, source)?, (word * 4).max(address)))
         })
     }

@@ -144,7 +144,7 @@ impl Races {
         // Nearly all instructions order nothing.
         match self.sites.get(step.pc.0 as usize) {
             None | Some(Site::Other | Site::Access(_)) => {}
-            Some(&Site::CopyWait(newest)) => self.watch.waited(who, step, newest, &self.sites)?,
+            Some(&Site::CopyWait(awaited)) => self.watch.waited(who, step, awaited, &self.sites)?,
             Some(&site) => self.watch.synchronise(who, step, site),
         }
         Ok(())

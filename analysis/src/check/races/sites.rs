@@ -3,7 +3,7 @@
 use crate::base::Pc;
 use crate::check::plain;
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::instr::{BulkPart, Instr, MemOp, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::AtomTy;
 use crate::program::uses;
 use crate::verdict::{AccessKind, Party, Reach, Strength};
@@ -22,9 +22,59 @@ pub(super) enum Site {
     /// The threads end.
     Exit,
     /// What threads have begun to copy becomes a group.
-    CopyCommit,
-    /// Threads have waited for their copies: for all groups but so many of the newest, or for all.
-    CopyWait(Option<u32>),
+    CopyCommit {
+        /// In bulk.
+        bulk: bool,
+    },
+    /// Threads have waited for their copies.
+    CopyWait(Awaited),
+}
+
+/// What threads have waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Awaited {
+    /// All groups but so many of the newest; `None`: all copies.
+    pub newest: Option<u32>,
+    /// Groups of bulk copies.
+    pub bulk: bool,
+    /// They have read, and may not have written.
+    pub read: bool,
+}
+
+/// What an access has to do with an asynchronous copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Flight {
+    /// Its part.
+    pub side: Side,
+    /// Whether it is a bulk copy.
+    pub bulk: bool,
+}
+
+/// A part of an asynchronous copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    /// It reads there.
+    Source,
+    /// It writes there.
+    Destination,
+    /// A barrier is told.
+    Arrival,
+}
+
+impl Flight {
+    /// That of an instruction.
+    const fn of(op: Op) -> Option<Self> {
+        let (side, bulk) = match op {
+            Op::CopyFrom => (Side::Source, false),
+            Op::CopyTo => (Side::Destination, false),
+            Op::CopyArrive => (Side::Arrival, false),
+            Op::Bulk(BulkPart::From) => (Side::Source, true),
+            Op::Bulk(BulkPart::To) => (Side::Destination, true),
+            Op::Bulk(BulkPart::Begin) => (Side::Arrival, true),
+            _ => return None,
+        };
+        Some(Self { side, bulk })
+    }
 }
 
 /// A memory access that several threads may see.
@@ -49,8 +99,8 @@ pub(super) struct AccessSite {
     pub space: Space,
     /// Where it finds its data, for reports.
     pub data: Data,
-    /// Whether it is an asynchronous copy's.
-    pub copies: bool,
+    /// What it has to do with an asynchronous copy, if it is one's.
+    pub copies: Option<Flight>,
 }
 
 /// The registers that a store takes its elements from.
@@ -97,7 +147,7 @@ pub(super) fn access_at(sites: &[Site], pc: Pc) -> Option<&AccessSite> {
 pub(super) fn sites(env: &ProgEnv, weak: bool, remote: bool) -> Vec<Site> {
     let site = |(pc, i): (usize, &Instr)| match plain::request(env, i) {
         Some(request) => access(&request).map_or(Site::Other, |site| {
-            let site = AccessSite { copies: matches!(i.op, Op::CopyFrom | Op::CopyTo | Op::CopyArrive), ..site };
+            let site = AccessSite { copies: Flight::of(i.op), ..site };
             let site = if remote { site.with_mark_of(&request) } else { site };
             let volatile = request.order == Order::Volatile;
             let waits = || request.op == MemOp::Load && waits(env, pc, &request);
@@ -110,8 +160,13 @@ pub(super) fn sites(env: &ProgEnv, weak: bool, remote: bool) -> Vec<Site> {
             Op::Fence { scope, order } => Site::Fence(fence(scope, order)),
             Op::WarpSync => Site::WarpSync(i.a),
             Op::Exit => Site::Exit,
-            Op::CopyCommit => Site::CopyCommit,
-            Op::CopyWait => Site::CopyWait((i.imm != u32::MAX).then_some(i.imm)),
+            Op::CopyCommit => Site::CopyCommit { bulk: false },
+            Op::BulkCommit => Site::CopyCommit { bulk: true },
+            Op::CopyWait => {
+                let newest = (i.imm != u32::MAX).then_some(i.imm);
+                Site::CopyWait(Awaited { newest, bulk: false, read: false })
+            }
+            Op::BulkWait { read } => Site::CopyWait(Awaited { newest: Some(i.imm), bulk: true, read }),
             _ => Site::Other,
         },
     };
@@ -171,7 +226,7 @@ fn access(request: &WarpRequest) -> Option<AccessSite> {
         payload: false,
         space: request.space,
         data: Data { wide: request.wide, slots: request.regs },
-        copies: false,
+        copies: None,
     })
 }
 

@@ -132,7 +132,7 @@ impl Watch {
                     block.exit(warp, step.lanes);
                 }
             }
-            Site::CopyCommit => self.copies.commit(at, who.warp, step.lanes),
+            Site::CopyCommit { bulk } => self.copies.commit(at, who.warp, step.lanes, bulk),
             Site::Other | Site::Access(_) | Site::CopyWait(_) => {}
         }
     }

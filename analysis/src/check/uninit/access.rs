@@ -62,9 +62,10 @@ impl Memories<'_> {
         }
     }
 
-    /// A word becomes what another one is in its first bytes, and zero in the rest.
-    pub fn copy(&mut self, lane: usize, from: u64, to: u64, bytes: u32, read: Pc) {
-        let defined = if bytes == 0 { all(4) } else { self.get(lane, from, bytes) | !all(bytes) & all(4) };
+    /// A word becomes what another one is in its first bytes, and zero in the rest; or what both are together, where they are combined.
+    pub fn copy(&mut self, lane: usize, from: u64, to: u64, (bytes, combines): (u32, bool), read: Pc) {
+        let taken = if bytes == 0 { all(4) } else { self.get(lane, from, bytes) | !all(bytes) & all(4) };
+        let defined = if combines { taken & self.get(lane, to, 4) } else { taken };
         self.put(lane, to, 4, defined);
         if defined != all(4) {
             let cause = self.cause(lane, from, defined, read);

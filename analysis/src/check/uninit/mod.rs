@@ -31,6 +31,7 @@ use crate::program::ops::Class;
 use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
 use access::{Memories, Stored};
 use cause::Cause;
+use copies::Copied;
 use exchange::Reduction;
 use memory::{Fresh, Local};
 use origin::{Device, Ground, Writes};
@@ -274,8 +275,8 @@ impl Uninit {
         let depth = depths[first(access.lanes)] as usize;
         let Some(regs) = frames.get_mut(depth) else { return Ok(()) };
         let mut memories = Memories { device, shared, local, map: env.addresses() };
-        match env.code.get(access.pc.0 as usize).and_then(|i| Some((env.copy(i)?.0, i.b))) {
-            Some((from, size)) => copies::run(from, size, access, &mut memories),
+        match env.code.get(access.pc.0 as usize).and_then(|i| Copied::of(i, &env)) {
+            Some(copied) => copied.run(access, &mut memories),
             None => access::run(&request, access, regs, &mut memories)?,
         }
         writes.add(access, &ground, device);

@@ -217,9 +217,14 @@ impl Thread<'_, '_, '_, '_, '_> {
             Op::WarpSync => self.warp_sync(pc, i),
             Op::Exchange => self.exchange(i),
             Op::Matrix => Err(gap("a matrix instruction, which the lanes of a warp execute together")),
-            Op::CopyFrom | Op::CopyTo | Op::CopyCommit | Op::CopyArrive | Op::CopyWait => {
-                Err(gap("an asynchronous copy"))
-            }
+            Op::CopyFrom
+            | Op::CopyTo
+            | Op::CopyCommit
+            | Op::CopyArrive
+            | Op::CopyWait
+            | Op::Bulk(_)
+            | Op::BulkCommit
+            | Op::BulkWait { .. } => Err(gap("an asynchronous copy")),
             Op::Barrier(_) => Err(gap("a barrier in memory (`mbarrier`)")),
             Op::ReadSpecial(_) => Err(gap("a clock or counter")),
             Op::Alloca | Op::StackRestore => {

@@ -42,7 +42,7 @@ impl Visible {
 
 fn noticed(env: &ProgEnv, instr: &Instr, warps_apart: bool, ends: bool) -> bool {
     match instr.op {
-        Op::CopyFrom | Op::CopyTo | Op::CopyCommit | Op::CopyArrive | Op::CopyWait => true,
+        op if op.copies() => true,
         Op::Mem => {
             let space = env.requests.get(instr.imm as usize).map(|r| r.space);
             !matches!(space, Some(Space::Param | Space::Const | Space::Local))

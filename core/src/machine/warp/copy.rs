@@ -4,9 +4,10 @@ use crate::base::expand;
 use crate::machine::control::Control;
 use crate::machine::warp::guarded::near;
 use crate::machine::warp::slow_path::{Rare, Trouble};
-use crate::memory::begun::{arrive_later, look_at_source, take_in};
+use crate::memory::copies::begin::{arrive_later, look_at_source, take_in};
+use crate::memory::copies::{begin_bulk, look_at_bulk};
 use crate::memory::{Active, Memory};
-use crate::program::instr::Op;
+use crate::program::instr::{BulkPart, Op};
 use crate::verdict::Sink;
 
 impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
@@ -17,14 +18,23 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             return Err(Trouble::Unsupported("asynchronous copies on memory with caches".to_owned()));
         }
         match i.op {
-            Op::CopyCommit => self.mem.commit(self.sh.who, self.m),
+            Op::CopyCommit => self.mem.commit(self.sh.who, self.m, false),
+            Op::BulkCommit => self.mem.commit(self.sh.who, self.m, true),
             // Whoever comes here has no copies in flight that it waits for.
-            Op::CopyWait => {}
+            Op::CopyWait | Op::BulkWait { .. } => {}
             _ => {
                 let lanes = expand(self.m, &self.cx.tables);
                 let at = self.sh.issuer(pc, self.flow.depth);
                 let near = &mut near::<M>(self.sh, self.local, pc);
                 let on = Active { at, mask: self.m, lanes: &lanes, regs: self.regs, near };
+                if let (Op::Bulk(part), Some(bulk)) = (i.op, env.bulk(i)) {
+                    match (part, bulk.request(part)) {
+                        (BulkPart::Begin, _) => begin_bulk(self.mem, on, (bulk, i.b), self.cx)?,
+                        (_, Some(side)) => look_at_bulk(self.mem.arena(), on, (side, i.b), self.cx)?,
+                        (_, None) => {}
+                    }
+                    return Ok(());
+                }
                 match (env.copy(i), env.request(i)) {
                     (_, Some(at)) if i.op == Op::CopyArrive => arrive_later(self.mem, on, &at, self.cx)?,
                     (Some((from, to)), _) => take_in(self.mem, on, (from, to, i.b), self.cx)?,

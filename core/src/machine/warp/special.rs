@@ -18,7 +18,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             Op::WarpSync => return self.warp_sync(),
             Op::Exchange => return self.exchange(),
             Op::Matrix => return self.matrix(),
-            Op::CopyFrom | Op::CopyTo | Op::CopyCommit | Op::CopyArrive | Op::CopyWait => self.copy()?,
+            op if op.copies() => self.copy()?,
             Op::Barrier(check) => self.mbarrier(check)?,
             Op::ReadSpecial(which) => self.clock(which),
             Op::Alloca => self.alloca()?,

@@ -7,7 +7,6 @@ use super::function::{FnLower, Role};
 use super::operand::{Located, nth};
 use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
 use crate::program::ops::{Class, IntOp};
-use crate::ptx::Modifier as M;
 use crate::ptx::tree::{self, OperandKind};
 
 impl<'t> FnLower<'_, 't> {
@@ -15,8 +14,8 @@ impl<'t> FnLower<'_, 't> {
     pub(super) fn cp_async(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let names = self.unit.names();
         let word = |text: &str| instr.mods.iter().any(|m| m.text(names) == text);
-        if !instr.mods.contains(&M::ASYNC) || word("bulk") || word("tensor") {
-            return None;
+        if word("bulk") {
+            return self.bulk(instr);
         }
         if word("mbarrier") || word("mbarrier::arrive") {
             return self.arrives_later(instr, word("noinc"));

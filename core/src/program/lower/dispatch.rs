@@ -14,7 +14,8 @@ impl<'t> FnLower<'_, 't> {
         // Asynchronous and bulk copies share opcodes with plain accesses.
         let copies = instr.mods.iter().any(|m| matches!(*m, M::ASYNC | M::BULK));
         match instr.opcode {
-            O::LD | O::ST | O::RED | O::ATOM | O::PREFETCH if copies => None,
+            O::ST | O::RED if copies => self.access_async(instr),
+            O::LD | O::ATOM | O::PREFETCH if copies => None,
             O::MOV => self.mov(instr),
             O::LD | O::LDU => self.load(instr),
             O::ST => self.store(instr),

@@ -28,7 +28,7 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// Where the barrier is. An address that no space is named for is a generic one, and must be of shared memory.
-    fn barrier_at(&mut self, instr: &'t tree::Instr, op: &'t Operand) -> Option<Located> {
+    pub(super) fn barrier_at(&mut self, instr: &'t tree::Instr, op: &'t Operand) -> Option<Located> {
         let at = self.address(op)?;
         let named = at.place.is_some() || space_word(self.unit.names(), &instr.mods).is_some();
         let Some(window) = self.window(Space::Shared).filter(|_| !named) else { return Some(at) };

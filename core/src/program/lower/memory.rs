@@ -108,7 +108,7 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// The data operands of a load or store: registers of a vector, the elements of `{…}`, or one operand.
-    fn elements(&mut self, op: &'t Operand) -> Elements<'t> {
+    pub(super) fn elements(&mut self, op: &'t Operand) -> Elements<'t> {
         match op.kind {
             OperandKind::Vector(ref list) => Elements::List(list),
             OperandKind::Name(name) => match self.register(name) {
@@ -120,7 +120,7 @@ impl<'t> FnLower<'_, 't> {
     }
 
     /// The slots of as many elements as a vector has: those of a vector register, or what `each` makes of the operands.
-    fn slots_of(
+    pub(super) fn slots_of(
         &mut self,
         elements: &Elements<'t>,
         vector: u8,
@@ -315,7 +315,7 @@ impl<'t> FnLower<'_, 't> {
 }
 
 /// The data operands of a memory instruction.
-enum Elements<'t> {
+pub(super) enum Elements<'t> {
     Register(Reg),
     List(&'t [Operand]),
 }

@@ -5,6 +5,7 @@
 //! `link` joins several modules. What an instruction is, checking has found out ([`Checked`]). A module with complaints
 //! still lowers: what cannot be understood becomes an unsupported instruction.
 
+mod bulk;
 mod calls;
 mod compute;
 mod control;

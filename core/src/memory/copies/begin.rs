@@ -1,9 +1,9 @@
 //! Asynchronous copies begin: what they may access is looked at, and memory takes them in (D-async).
 
-use super::copies::{Copy, Part};
-use super::flat::{Arena, addresses, lane_address, places, tell_of};
-use super::{Active, Cx, Memory, Taken};
+use super::copy::{Copy, Kind, Part};
 use crate::base::{LANES, LaneMask, lanes_of};
+use crate::memory::flat::{Arena, addresses, lane_address, places, tell_of};
+use crate::memory::{Active, Cx, Memory, Taken};
 use crate::program::instr::{NO_SLOT, Slot, WarpRequest};
 use crate::verdict::Sink;
 
@@ -73,12 +73,13 @@ pub fn take_in<S: Sink>(
     let sources = addresses(from, regs);
     let part = |l: usize| Part {
         lane: u8::try_from(l).unwrap_or(0),
-        taken: u8::try_from(all[l]).unwrap_or(0),
+        bytes: to.bytes(),
+        taken: all[l],
         from: if all[l] == 0 { 0 } else { sources[l] },
         to: goals[l].1,
+        ..Part::default()
     };
-    let parts = lanes_of(mask).map(part);
-    memory.begin(Copy::new(at, u8::try_from(to.bytes()).unwrap_or(16), parts));
+    memory.begin(Copy::new(at, Kind::Small, lanes_of(mask).map(part)));
     Ok(())
 }
 
@@ -98,7 +99,7 @@ pub fn arrive_later<S: Sink>(
     if S::ON {
         tell_of(arena, (issuer, mask), at, regs, near, cx)?;
     }
-    let part = |l: usize| Part { lane: u8::try_from(l).unwrap_or(0), taken: 0, from: 0, to: places[l].1 };
-    memory.begin(Copy::new(issuer, 0, lanes_of(mask).map(part)));
+    let part = |l: usize| Part { lane: u8::try_from(l).unwrap_or(0), to: places[l].1, ..Part::default() };
+    memory.begin(Copy::new(issuer, Kind::Arrival, lanes_of(mask).map(part)));
     Ok(())
 }

@@ -1,18 +1,23 @@
-//! Asynchronous copies in flight (`cp.async`, PTX ISA 9.7.9.25; D-async).
+//! Asynchronous copies in flight (`cp.async` and bulk copies, PTX ISA 9.7.9.25; D-async, D-bulk).
 //!
-//! A copy is taken in when its instruction is executed, and lands later: some time before its thread has waited for it, it reads global memory
-//! and writes shared memory. Nothing orders it with what its thread does besides (PTX ISA 9.7.9.25.1). The copies of one
-//! instruction land together where memory carries out instructions as wholes, else lane by lane.
+//! A copy is taken in when its instruction is executed, and lands later: some time before its thread has waited for it, it reads and writes memory. Nothing
+//! orders it with what its thread does besides (PTX ISA 9.7.9.25.1). The copies of one instruction land together where memory carries out
+//! instructions as wholes, else lane by lane.
+
+pub mod begin;
+mod bulk;
+mod copy;
+mod land;
+
+pub use bulk::{begin_bulk, look_at_bulk};
+pub use copy::Copy;
+pub use land::explained;
 
 use super::flat::Arena;
-use super::{Acted, Cx, Fault, Issuer, Movable, OperationName, Stores, Trouble, Uses, Waits, snapshot};
-use crate::alu::mbarrier::{Object, Refused, deed, perform};
+use super::{Acted, Cx, Issuer, Movable, OperationName, Stores, Uses, Waits, snapshot};
 use crate::base::{LANES, LaneMask};
-use crate::verdict::{
-    BarrierProblem, BugKind, Event, LaneBytes, Look, MemoryStep, OperationView, Region, Sink, StepEnd, Stop, Who,
-};
+use crate::verdict::{OperationView, Sink, Who};
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// Instructions of a warp whose copies may be in flight: PTX names no number, but hardware has one, and a state must have an end.
@@ -21,57 +26,6 @@ const ROOM: usize = 256;
 const ROOM_APART: usize = 64;
 /// Where the places of copies begin among the names of a warp's operations.
 const FIRST: u32 = 1 << 16;
-
-/// The copy of a lane.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Part {
-    /// The lane.
-    pub lane: u8,
-    /// The bytes that are taken from the source; the rest are zeros.
-    pub taken: u8,
-    /// The source, in device memory.
-    pub from: u64,
-    /// The destination, in the block's shared memory.
-    pub to: u64,
-}
-
-/// Copies of one instruction that have not landed; or its arrivals at barriers, which wait for all earlier copies of their threads.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Copy {
-    at: Issuer,
-    /// Bytes that each lane writes; none where it arrives.
-    bytes: u8,
-    /// How many groups their threads have committed after theirs, 255 where it is more; `None`: theirs is not committed.
-    age: Option<u8>,
-    /// By lane, in ascending order.
-    parts: SmallVec<[Part; 4]>,
-}
-
-impl Copy {
-    /// Copies of so many bytes by each lane, or arrivals where that is 0; by lane, in ascending order.
-    pub(super) fn new(at: Issuer, bytes: u8, parts: impl Iterator<Item = Part>) -> Self {
-        Self { at, bytes, age: None, parts: parts.collect() }
-    }
-
-    fn lanes(&self) -> LaneMask {
-        self.parts.iter().fold(0, |lanes, part| lanes | 1 << part.lane)
-    }
-
-    /// Whether it is not a copy but an arrival.
-    const fn arrives(&self) -> bool {
-        self.bytes == 0
-    }
-
-    /// Whether a wait is for it.
-    fn is_awaited(&self, wait: Option<u8>) -> bool {
-        match (wait, self.age) {
-            _ if self.arrives() => false,
-            (None, _) => true,
-            (Some(newest), Some(age)) => age >= newest,
-            (Some(_), None) => false,
-        }
-    }
-}
 
 /// The copies in flight of all warps. Their numbers are stable while they live.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -110,7 +64,7 @@ impl Copies {
         if !copy.arrives() {
             return lanes;
         }
-        let earlier = self.of(copy.at.who).take_while(|(k, _)| *k != slot).filter(|(_, copy)| !copy.arrives());
+        let earlier = self.of(copy.at.who).take_while(|(k, _)| *k != slot).filter(|(_, copy)| copy.has_groups(false));
         let waits = earlier.fold(0, |m, (_, copy)| m | copy.lanes()) & lanes;
         if self.apart || waits == 0 { lanes & !waits } else { 0 }
     }
@@ -154,14 +108,14 @@ impl Copies {
         slots.filter_map(|slot| Some((*slot as usize, self.slots.get(*slot as usize)?.as_ref()?)))
     }
 
-    /// `cp.async.commit_group`: what the lanes have begun becomes a group.
-    pub(super) fn commit(&mut self, who: Who, lanes: LaneMask) {
+    /// `cp.async.commit_group`, or `cp.async.bulk.commit_group`: what the lanes have begun becomes a group.
+    pub(super) fn commit(&mut self, who: Who, lanes: LaneMask, bulk: bool) {
         let all: SmallVec<[u32; 4]> = self.warps.remove(&who).unwrap_or_default();
         let mut kept: SmallVec<[u32; 4]> = SmallVec::new();
         for slot in all {
             let Some(copy) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { continue };
             kept.push(slot);
-            if copy.arrives() {
+            if !copy.has_groups(bulk) {
                 continue;
             }
             let older = Some(copy.age.map_or(0, |age| age.saturating_add(1)));
@@ -170,7 +124,7 @@ impl Copies {
                 copy.age = older;
             } else if inside != 0 {
                 // Lanes that commit apart from each other have groups of their own.
-                let (theirs, rest) = copy.parts.iter().copied().partition(|part| inside >> part.lane & 1 == 1);
+                let (theirs, rest) = copy.parts.drain(..).partition(|part| inside >> part.lane & 1 == 1);
                 let mut apart = Copy { age: older, ..copy.clone() };
                 (copy.parts, apart.parts) = (rest, theirs);
                 self.mark(slot as usize);
@@ -190,12 +144,12 @@ impl Copies {
 
     /// The lanes that an instruction holds back until copies have landed.
     pub(super) fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
-        let wait = match uses.waits {
-            Waits::Copies(wait) => wait,
+        match uses.waits {
+            Waits::Copies(_) | Waits::Bulk { .. } => {}
             Waits::Room if self.warps.get(&at.who).is_some_and(|all| all.len() >= self.room()) => return lanes,
             _ => return 0,
-        };
-        self.of(at.who).filter(|(_, copy)| copy.is_awaited(wait)).fold(0, |m, (_, copy)| m | copy.lanes()) & lanes
+        }
+        self.of(at.who).filter(|(_, copy)| copy.is_awaited(uses.waits)).fold(0, |m, (_, copy)| m | copy.lanes()) & lanes
     }
 
     /// The copies that may land, as a bitset over their numbers.
@@ -269,121 +223,42 @@ impl Copies {
     pub(super) fn view(&self) -> impl Iterator<Item = OperationView> {
         let mut all: Vec<&Copy> = self.slots.iter().flatten().collect();
         all.sort_unstable_by_key(|copy| (copy.at.who.launch, copy.at.who.block, copy.at.who.warp));
-        all.into_iter().map(|copy| shown(copy, copy.lanes(), Vec::new()))
+        all.into_iter().map(|copy| copy.shown(Vec::new()))
     }
 
-    /// A copy lands, by its number.
+    /// A copy lands, by its number, or reads what it writes at another time.
     ///
     /// # Errors
-    /// Its source or its block is gone; an observer stopped the run.
+    /// Its source or its block is gone; there is no barrier; an observer stopped the run.
     pub(super) fn land<S: Sink>(
         &mut self,
         number: u32,
-        arena: &Arena,
+        arena: &mut Arena,
         stores: &mut dyn Stores,
         cx: &mut Cx<'_, S>,
     ) -> Acted {
         let (slot, lane) = (number as usize / LANES, number as usize % LANES);
         let Some(copy) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
         let lanes = if self.apart { 1 << lane } else { copy.lanes() };
-        let (parts, rest) = copy.parts.iter().copied().partition(|part| lanes >> part.lane & 1 == 1);
-        let landed = Copy { parts, ..copy.clone() };
+        let (parts, rest) = copy.parts.drain(..).partition(|part| lanes >> part.lane & 1 == 1);
+        let mut landed = Copy { parts, ..copy.clone() };
         copy.parts = rest;
+        if landed.is_unread() {
+            let read = landed.read(stores);
+            copy.parts.extend(landed.parts);
+            copy.parts.sort_unstable_by_key(|part| part.lane);
+            return read;
+        }
         if copy.parts.is_empty() {
             self.leave(slot);
         } else {
             self.mark(slot);
         }
         self.mark_arrivals(landed.at.who);
-        let trouble = |fault| Box::new(Trouble { at: landed.at, lanes, fault });
-        let gone = |what| trouble(Fault::Stop(Stop::internal(what, None)));
-        let who = landed.at.who;
-        let shared =
-            stores.shared(who.launch, who.block).ok_or_else(|| gone("a copy is in flight whose block is gone"))?;
-        for part in &landed.parts {
-            if landed.arrives() {
-                arrive(shared, part.to).map_err(|problem| {
-                    let bug = Fault::Bug(BugKind::Barrier(problem), 1 << part.lane);
-                    Box::new(Trouble { at: landed.at, lanes: 1 << part.lane, fault: bug })
-                })?;
-                continue;
-            }
-            let taken = usize::from(part.taken);
-            let place = usize::try_from(part.to).unwrap_or(usize::MAX);
-            let to = place.checked_add(landed.bytes.into()).and_then(|end| shared.get_mut(place..end));
-            let to = to.ok_or_else(|| gone("a copy is in flight to where no shared memory is"))?;
-            to.fill(0);
-            if taken > 0 {
-                let from = arena.bytes_at(part.from, part.taken.into());
-                let from = from.ok_or_else(|| gone("a copy is in flight whose source is gone"))?;
-                to[..taken].copy_from_slice(from);
-            }
-        }
-        if S::ON {
-            let look = || {
-                let accesses = landed.parts.iter().map(|part| LaneBytes {
-                    lane: part.lane.into(),
-                    address: part.to,
-                    bytes: if landed.arrives() { 8 } else { landed.bytes.into() },
-                    value: None,
-                });
-                let operation = shown(&landed, lanes, accesses.collect());
-                MemoryStep::Operation { operation, from: 0, end: StepEnd::Ends }
-            };
-            let told = cx.sink.event(who, Event::MemoryStep(Look::new(&look)));
-            told.map_err(|stop| trouble(Fault::Stop(stop)))?;
-            if landed.arrives() {
-                let told = cx.sink.event(who, Event::Landed { pc: landed.at.pc, lanes });
-                told.map_err(|stop| trouble(Fault::Stop(stop)))?;
-            }
-        }
-        Ok(())
+        landed.land(arena, stores, cx)
     }
-}
-
-/// One arrival at the barrier at an offset in shared memory.
-fn arrive(shared: &mut [u8], at: u64) -> Result<(), BarrierProblem> {
-    let request = deed::ARRIVES | 1;
-    let place = usize::try_from(at).unwrap_or(usize::MAX);
-    let bytes = place.checked_add(8).and_then(|end| shared.get_mut(place..end)).and_then(<[u8]>::first_chunk_mut);
-    let Some(bytes) = bytes else { return Err(BarrierProblem::NoBarrier { found: 0 }) };
-    let word = u64::from_le_bytes(*bytes);
-    let new = perform(word, request).map_err(|refused| explained(refused, word, request))?;
-    *bytes = new.to_le_bytes();
-    Ok(())
 }
 
 fn number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
-}
-
-/// Copies of lanes as an operation of memory.
-fn shown(copy: &Copy, lanes: LaneMask, accesses: Vec<LaneBytes>) -> OperationView {
-    OperationView {
-        who: copy.at.who,
-        pc: copy.at.pc,
-        lanes,
-        processor: copy.at.sm,
-        name: if copy.arrives() { "cp.async.mbarrier.arrive" } else { "cp.async" }.to_owned(),
-        region: Some(Region::Shared),
-        accesses,
-        ..OperationView::default()
-    }
-}
-
-/// Why an operation is refused, with its numbers.
-pub fn explained(refused: Refused, word: u64, request: u64) -> BarrierProblem {
-    let object = Object::of(word);
-    let (amount, expects) = (request as u32, request & deed::EXPECTS != 0);
-    // What arrives with transactions arrives once.
-    let count = if expects { 1 } else { amount };
-    match refused {
-        Refused::NoBarrier => BarrierProblem::NoBarrier { found: word },
-        Refused::Count => BarrierProblem::Count { count: count.into() },
-        Refused::Arrivals => BarrierProblem::Arrivals { count, pending: object.map_or(0, |object| object.pending) },
-        Refused::Transactions => {
-            BarrierProblem::Transactions { count: amount, expects, before: object.map_or(0, |object| object.tx) }
-        }
-        Refused::Completes => BarrierProblem::Completes { count },
-    }
 }
