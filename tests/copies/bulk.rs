@@ -213,6 +213,22 @@ fn what_is_missing_is_found_and_shown() {
     }
 }
 
+/// A cluster is one block: its own addresses are those of rank 0, and there is no other.
+#[test]
+fn addresses_are_mapped_to_the_only_block() {
+    let store = |rank: u32| {
+        format!(
+            "mov.u32 %r9, {rank};\nmapa.shared::cluster.u32 %r8, %mine, %r9;\ngetctarank.shared::cluster.u32 %r10, %r8;\n\
+                 cvta.shared.u64 %d1, %d1;\nst.shared::cluster.u32 [%r8], %r10;\n"
+        )
+    };
+    let found = output(&kernel(&store(0), GIVE), |kernel| kernel).unwrap();
+    let wanted: Vec<u32> = (0..WORDS as u32).map(|word| if word % 4 == 0 { 0 } else { word / 4 + 7 }).collect();
+    assert_eq!(found, wanted);
+    let error = output(&kernel(&store(1).replace("st.shared", "0: st.shared"), GIVE), |kernel| kernel).unwrap_err();
+    assert!(error.contains("[out-of-bounds]"), "{error}");
+}
+
 #[test]
 fn what_no_bulk_copy_may_be_is_a_defect() {
     let begins = |from: &str, to: &str, size: &str| {

@@ -8,7 +8,7 @@ use super::operand::{Located, nth};
 use super::types::class_of_type;
 use crate::program::bulk::Bulk;
 use crate::program::instr::{BulkPart, Instr, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
-use crate::program::ops::{AtomOp, AtomTy, Class};
+use crate::program::ops::{AtomOp, AtomTy, Class, IntOp};
 use crate::program::select::atom;
 use crate::program::types::{bits_of, lanes, state_space};
 use crate::ptx::tree::{self, StateSpace};
@@ -101,6 +101,27 @@ impl<'t> FnLower<'_, 't> {
         let at = self.barrier_at(instr, nth(instr, operand)?)?;
         let asked = WarpRequest { order: Order::Release, scope: Scope::Cta, ..WarpRequest::PLAIN };
         Some(at.access(&asked, MemOp::Red(AtomOp::Barrier, AtomTy::B64), Space::Shared, 8, Class::Q))
+    }
+
+    /// `mapa d, a, b`: a cluster is one block (D-cluster), so that the place of `a` in block 0 is `a`, and that in another one is nowhere.
+    pub(super) fn mapa(&mut self, instr: &'t tree::Instr) -> Option<()> {
+        let ty = *self.types.last()?;
+        let class = class_of_type(ty);
+        let chosen = if class == Class::Q { IntOp::SelQ } else { IntOp::SelW };
+        let here = self.source(nth(instr, 1)?, class, ty)?;
+        let rank = self.source(nth(instr, 2)?, Class::W, M::U32)?;
+        let (zero, nowhere) =
+            (self.constant(Class::W, 0)?, self.constant(class, (u64::MAX >> (64 - bits_of(ty)?)) & !15)?);
+        let own = self.helper(IntOp::EqW, Class::P, &[rank, zero])?;
+        let d = self.destination_of(nth(instr, 0)?, class)?;
+        self.operation(chosen, d, &[here, nowhere, own])
+    }
+
+    /// `getctarank d, a`: the rank of the only block.
+    pub(super) fn getctarank(&mut self, instr: &'t tree::Instr) -> Option<()> {
+        let zero = self.constant(Class::W, 0)?;
+        let d = self.destination_of(nth(instr, 0)?, Class::W)?;
+        self.operation(IntOp::MovW, d, &[zero])
     }
 
     /// The instructions that a bulk copy is.

@@ -45,6 +45,8 @@ impl<'t> FnLower<'_, 't> {
             O::STMATRIX => self.stmatrix(instr),
             O::MOVMATRIX => self.movmatrix(instr),
             O::MBARRIER => self.mbarrier(instr),
+            O::MAPA => self.mapa(instr),
+            O::GETCTARANK => self.getctarank(instr),
             O::NANOSLEEP => self.nanosleep(instr),
             O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr),
             // Hints about caches, counters, dependent grids and register numbers.
