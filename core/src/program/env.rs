@@ -4,6 +4,7 @@
 //! instruction knows its slots, its immediates and its targets. Departure: the report gives every register a global
 //! address and spills across calls (5.1.3, step 3); here each call has its own frame of slots, so nothing is spilled.
 
+use super::image::ImageOp;
 use super::instr::{Barrier, Exchange, Instr, Op, Slot, Space, WarpRequest};
 use super::matrix::Matrix;
 use super::ops::Class;
@@ -11,7 +12,7 @@ use super::origins::{Object, Room};
 use super::registers::Registers;
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
-use crate::verdict::{AllocKind, Inside};
+use crate::verdict::{AllocKind, ImageKind, Inside};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -66,6 +67,8 @@ pub struct ProgEnv {
     pub exchanges: Vec<Exchange>,
     /// Matrix instructions, by `Op::Matrix`.
     pub matrices: Vec<Matrix>,
+    /// Parts of texture and surface instructions, by `Op::Image`.
+    pub images: Vec<ImageOp>,
     /// Branch targets (program addresses) and call targets (function numbers).
     pub tables: Vec<Vec<u32>>,
     /// Opcodes with modifiers that parse but cannot be executed.
@@ -390,10 +393,21 @@ pub struct GlobalVar {
     pub relocations: Vec<Relocation>,
     /// `.extern` with no definition.
     pub external: bool,
+    /// What it names, of a `.texref`, `.samplerref` or `.surfref`.
+    pub reference: Option<Reference>,
     /// The declaration.
     pub file: FileId,
     /// The declaration.
     pub span: Span,
+}
+
+/// A variable that names a texture, sampler or surface (PTX ISA 5.3).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// Which of them.
+    pub kind: ImageKind,
+    /// The fields of its initialiser, e.g. `addr_mode_0` and `wrap`: words, or numbers in decimal.
+    pub fields: Vec<(String, String)>,
 }
 
 /// An address in an initialiser.

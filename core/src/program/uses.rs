@@ -4,6 +4,7 @@
 //! call passes lies in local memory, so a call uses only the top of the stack.
 
 use super::env::ProgEnv;
+use super::image::ImageOp;
 use super::instr::{
     BarrierKind, BarrierRed, CacheOp, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, Space, WarpRequest,
 };
@@ -52,6 +53,12 @@ impl ProgEnv {
     #[must_use]
     pub fn matrix(&self, instr: &Instr) -> Option<&Matrix> {
         self.matrices.get(instr.imm as usize).filter(|_| instr.op == Op::Matrix)
+    }
+
+    /// The part of a texture or surface instruction that it is, if it is one.
+    #[must_use]
+    pub fn image(&self, instr: &Instr) -> Option<&ImageOp> {
+        self.images.get(instr.imm as usize).filter(|_| instr.op == Op::Image)
     }
 }
 
@@ -152,6 +159,11 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
             let Some(matrix) = env.matrix(instr) else { return };
             matrix.sources.iter().flat_map(Registers::all).for_each(|(class, slot)| see(READ, class, slot));
             matrix.d.all().for_each(|(class, slot)| see(WRITTEN, class, slot));
+        }
+        Op::Image => {
+            if let Some(part) = env.image(instr) {
+                part.slots(see);
+            }
         }
         Op::CopyFrom | Op::CopyTo => {
             if let Some(request) = env.requests.get(instr.imm as usize) {

@@ -42,6 +42,7 @@ impl BugKind {
             Self::PartialWarp { .. } => (Kind::PartialWarp, Machine),
             Self::SparsityMetadata { .. } | Self::SparsitySelector { .. } => (Kind::Sparsity, Machine),
             Self::Barrier(_) => (Kind::Mbarrier, Machine),
+            Self::Image(problem) => (problem.kind(), Machine),
             Self::MembersExited { .. } => (Kind::MembersExited, Check),
             Self::AbsentSource { .. } => (Kind::AbsentSource, Check),
             Self::BarrierDivergence { .. } => (Kind::BarrierDivergence, Machine),

@@ -16,6 +16,7 @@ mod section;
 mod similar;
 #[cfg(test)]
 mod tests;
+mod texture;
 mod variable;
 mod version;
 
