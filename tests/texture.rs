@@ -1,6 +1,8 @@
 //! Textures against a model of their own (`texture/model.rs`): every shape, addressing mode, filter, read mode and format, at
 //! coordinates on the edges of texels, beyond them, huge, infinite and none. The kernels are `texture/kernels.cu`, as NVRTC compiles them.
 
+#[path = "texture/forms.rs"]
+mod forms;
 #[path = "texture/model.rs"]
 mod model;
 #[path = "texture/references.rs"]

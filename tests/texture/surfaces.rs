@@ -108,7 +108,7 @@ fn shapes_lie_row_by_row_slice_by_slice_layer_by_layer() {
     for (entry, geometry, size, layers, args) in shapes {
         let faces = if entry.contains("cube") { 6 } else { 1 };
         let count = size.iter().product::<u32>() * layers * faces;
-        for memory in ["flat", "fermi", "rsp", "lsc-mutex", "split"] {
+        for memory in ["flat", "fermi", "rsp", "lsc-mutex", "slsc"] {
             let mut texels = vec![u32::MAX; count as usize];
             let surface = Surface::new(geometry, size, 1, &mut texels).layers(layers);
             let mut kernel = Kernel::from_ptx(PTX).unwrap().entry(entry).grid(count.div_ceil(32)).block(32);

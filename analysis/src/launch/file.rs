@@ -5,7 +5,7 @@ use super::image::ReadImages;
 use super::problem::{At, Problem, ProblemKind};
 use super::spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 use super::toml::{Item, Table, document};
-use super::{Data, Images, SCALARS, Scalar};
+use super::{Data, Images, SCALARS, Scalar, Texels};
 use crate::alu::image::Channel;
 use crate::base::{FileId, SourceMap, files};
 use crate::verdict::ImageKind;
@@ -87,6 +87,9 @@ impl Images {
         let file = sources.add("a flag", format!("[{}s]\n\"{name}\" = {{ {keys} }}\n", kind.name()));
         let folder = Folder { path: Path::new(""), confined: false };
         let mut reader = Reader::new(folder).knowing(Some(&spec.buffers));
+        for (_, name, image) in spec.images.images().filter(|(.., image)| matches!(image.texels, Texels::Own(_))) {
+            reader.owns(name, image.format.channel);
+        }
         let read = document(&sources, file, "the flag", |root| reader.images(root));
         let new =
             read.map_err(|problems| problems.into_iter().map(|p| Problem { at: None, ..p }).collect::<Vec<_>>())?;

@@ -112,7 +112,10 @@ impl LaunchFlags {
         let textures = self.texture.iter().map(|text| (ImageKind::Texture, text));
         let surfaces = self.surface.iter().map(|text| (ImageKind::Surface, text));
         let samplers = self.sampler.iter().map(|text| (ImageKind::Sampler, text));
-        for (kind, text) in textures.chain(surfaces).chain(samplers) {
+        // Those that have buffers of their own come before those that name these.
+        let images = textures.chain(surfaces).chain(samplers);
+        let (others, own): (Vec<_>, Vec<_>) = images.partition(|(_, text)| text.contains("buffer"));
+        for (kind, text) in own.into_iter().chain(others) {
             problems.extend(Images::describe(&mut spec, kind, text).err().into_iter().flatten());
         }
         let expected = self.expect.iter().filter_map(|text| kept(expect(text, &spec), &mut problems));

@@ -25,8 +25,8 @@ pub(super) fn words_of(problem: &P) -> Diagnostic {
         )
         .hint(format!("variable = \"{name}\" in the {} of the launch file binds it", wanted.name())),
         P::Geometry { name, kind, found, wanted } => words(
-            format!("{} `{name}` is {}, and is accessed as {}", kind.name(), shape(found), shape(wanted)),
-            format!("this is for {}", shape(wanted)),
+            format!("`{name}` is a {} {}, and is accessed as a {} one", shape(found), kind.name(), shape(wanted)),
+            format!("this needs a {} {}", shape(wanted), kind.name()),
         )
         .hint("call the function for its shape, or make it with the shape that the kernel expects"),
         P::Gives { name, format, normalised, wanted } => gives(name, format, *normalised, wanted),
@@ -118,12 +118,12 @@ fn gives(name: &str, format: &str, normalised: bool, wanted: &str) -> Diagnostic
 /// A shape in words.
 fn shape(word: &str) -> &'static str {
     match word {
-        "1d" => "one-dimensional",
-        "2d" => "two-dimensional",
-        "3d" => "three-dimensional",
-        "a1d" => "layers of one dimension",
-        "a2d" => "layers of two dimensions",
-        "cube" => "a cube map",
-        _ => "layers of cube maps",
+        "1d" => "1D",
+        "2d" => "2D",
+        "3d" => "3D",
+        "a1d" => "layered 1D",
+        "a2d" => "layered 2D",
+        "cube" => "cube",
+        _ => "layered cube",
     }
 }

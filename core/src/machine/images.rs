@@ -109,7 +109,7 @@ impl What {
             Query::Layers => of(|i| if i.geometry.is_layered() { i.layers / i.geometry.faces() } else { 0 }),
             Query::Levels | Query::Samples => 1,
             Query::Normalised => sampler.normalised.into(),
-            Query::Unnormalised => (!sampler.normalised).into(),
+            Query::Unnormalised => (matches!(self, Self::Sampler(_)) && !sampler.normalised).into(),
             Query::Filter => (sampler.filter == Filter::Linear).into(),
             Query::Address0 => sampler.address[0] as u32,
             Query::Address1 => sampler.address[1] as u32,

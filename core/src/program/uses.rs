@@ -11,6 +11,7 @@ use super::instr::{
 use super::matrix::{Matrix, Registers};
 use super::ops::{AtomOp, Class, Shape};
 use super::special::is_wide;
+use crate::base::Pc;
 
 impl ProgEnv {
     /// The memory action of an instruction, if it is one, also where `promote` has given it a form of its own.
@@ -53,6 +54,15 @@ impl ProgEnv {
     #[must_use]
     pub fn matrix(&self, instr: &Instr) -> Option<&Matrix> {
         self.matrices.get(instr.imm as usize).filter(|_| instr.op == Op::Matrix)
+    }
+
+    /// Whether the instruction at an address is an access of a texture or surface instruction: its address was made by a part of that.
+    #[must_use]
+    pub fn is_texel(&self, pc: Pc) -> bool {
+        let at = pc.0 as usize;
+        let Some(origin) = self.origin.get(at) else { return false };
+        let together = self.origin[..at].iter().rev().take_while(|o| o.span == origin.span && o.file == origin.file);
+        together.zip(self.code[..at].iter().rev()).any(|(_, instr)| instr.op == Op::Image)
     }
 
     /// The part of a texture or surface instruction that it is, if it is one.

@@ -25,6 +25,12 @@ pub fn made(
 ) -> Result<Made, Failure> {
     let (mut made, mut problems) = (Made::new(), Vec::new());
     let env = context.program();
+    // A texture may have the texels of another one, or of a surface.
+    for (_, name, spec) in all.images() {
+        if let Texels::Own(init) = &spec.texels {
+            place(context, name, own(spec, init).as_ref())?;
+        }
+    }
     for (kind, name, spec) in all.images() {
         let reference = match reference(&env, kind, spec.variable.as_deref(), spec.at) {
             Ok(found) => found,
@@ -34,13 +40,13 @@ pub fn made(
             }
         };
         let (buffer, offset) = match &spec.texels {
-            Texels::Buffer { name, offset } => (place(context, name, None)?.map(|placed| (placed, name)), *offset),
-            Texels::Own(init) => {
-                let own = own(spec, init);
-                (place(context, name, own.as_ref())?.map(|placed| (placed, name)), 0)
-            }
+            Texels::Buffer { name, offset } => (name, *offset),
+            Texels::Own(_) => (name, 0),
         };
-        let Some((Placed { address, bytes, .. }, buffer)) = buffer else { continue };
+        let Some(Placed { address, bytes, .. }) = place(context, buffer, None)? else {
+            problems.push(ProblemKind::UnknownBuffer { name: buffer.clone(), known: Vec::new() }.at(spec.at));
+            continue;
+        };
         let image = image(spec, address.wrapping_add(offset));
         if offset.checked_add(image.bytes()).is_none_or(|end| end > bytes) {
             let (name, buffer, wanted) = (name.clone(), buffer.clone(), image.bytes());

@@ -63,15 +63,21 @@ pub trait Read {
     /// All of a launch file.
     fn images(&mut self, root: &Table<'_, '_>) -> Images {
         let mut images = Images::default();
-        for (kind, key) in [(ImageKind::Texture, "textures"), (ImageKind::Surface, "surfaces")] {
-            for (name, at, item) in root.named(key) {
-                let Some(spec) = item.table().and_then(|table| image(self, kind, &table, at)) else { continue };
-                if matches!(spec.texels, Texels::Own(_)) {
-                    self.owns(&name, spec.format.channel);
-                }
-                let all = if kind == ImageKind::Texture { &mut images.textures } else { &mut images.surfaces };
-                all.insert(name, spec);
+        let kinds = [(ImageKind::Texture, "textures"), (ImageKind::Surface, "surfaces")];
+        let named = |(kind, key)| root.named(key).into_iter().map(move |(name, at, item)| (kind, name, at, item));
+        let all: Vec<_> = kinds.into_iter().flat_map(named).collect();
+        // A texture may have the texels of a surface that stands behind it.
+        for (_, name, _, item) in &all {
+            let keys = item.value().as_table().filter(|keys| keys.contains_key("init"));
+            let format = keys.and_then(|keys| keys.get("format")).and_then(|format| format.get_ref().as_str());
+            if let Some(channel) = format.and_then(Channel::named) {
+                self.owns(name, channel);
             }
+        }
+        for (kind, name, at, item) in all {
+            let Some(spec) = item.table().and_then(|table| image(self, kind, &table, at)) else { continue };
+            let of_kind = if kind == ImageKind::Texture { &mut images.textures } else { &mut images.surfaces };
+            of_kind.insert(name, spec);
         }
         for (name, at, item) in root.named("samplers") {
             let Some(table) = item.table().filter(|table| table.only(SAMPLER)) else { continue };

@@ -129,7 +129,11 @@ impl<'a> Part<'a> {
             let value = regs.q.get(self.part.sampler.index()).map_or(0, |q| q.0[lane]);
             let bound = self.bound(value, ImageKind::Sampler)?;
             match bound.what {
-                What::Sampler(sampler) => (sampler, &bound.name),
+                // It may say that coordinates count texels whatever the texture says, not the other way round (PTX ISA 5.3.2).
+                What::Sampler(sampler) => {
+                    let normalised = sampler.normalised && texture.sampler.normalised;
+                    (Sampler { normalised, ..sampler }, &bound.name)
+                }
                 _ => return Err(ImageProblem::Unbound { name: bound.name.clone(), wanted: ImageKind::Sampler }),
             }
         };

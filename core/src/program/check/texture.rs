@@ -101,6 +101,11 @@ impl Checker<'_> {
 
     /// What follows the brackets of `tex` and `tld4`: a level of detail, two gradients, an offset, a number to compare with.
     pub(super) fn after_brackets(&mut self, instr: &Instr, types: &[Modifier], cx: &Context) -> Verdict {
+        if let Some(Operand { kind: OperandKind::Pair(pair), .. }) = instr.operands.first()
+            && matches!(pair.1.kind, OperandKind::Sink)
+        {
+            return self.wrong(&pair.1, Expected::Predicate, cx);
+        }
         let rest = instr.operands.get(2..).unwrap_or(&[]);
         let has = |text: &str| instr.mods.iter().any(|word| word.text(self.names) == text);
         let (levels, cube, deep) = (has("level"), has("cube") || has("acube"), has("3d"));
@@ -137,9 +142,9 @@ impl Checker<'_> {
                     return self.wrong(offset, Expected::Coordinate(".f32".to_owned()), cx);
                 }
                 self.numbers(offset, axes, axes > 1, Modifier::S32, cx)?;
-                match compared.first().filter(|one| !self.is_compared(one, cx)) {
-                    Some(one) => self.wrong(one, Expected::Coordinate(".f32".to_owned()), cx),
-                    None => Ok(()),
+                match compared {
+                    [one] => self.numbers(one, 1, false, Modifier::F32, cx),
+                    _ => Ok(()),
                 }
             }
         }

@@ -214,12 +214,9 @@ impl<'t> FnLower<'_, 't> {
 
     /// `istypep.type p, a`
     pub(super) fn istypep(&mut self, instr: &'t tree::Instr) -> Option<()> {
-        let kind = match *self.types.first()? {
-            M::TEXREF => ImageKind::Texture,
-            M::SAMPLERREF => ImageKind::Sampler,
-            M::SURFREF => ImageKind::Surface,
-            _ => return None,
-        };
+        let kinds =
+            [(M::TEXREF, ImageKind::Texture), (M::SAMPLERREF, ImageKind::Sampler), (M::SURFREF, ImageKind::Surface)];
+        let (_, kind) = kinds.into_iter().find(|(word, _)| instr.mods.contains(word))?;
         let handle = self.source(nth(instr, 1)?, Class::Q, M::U64)?;
         let predicate = self.destination_of(nth(instr, 0)?, Class::P)?;
         let part = self.asks(ImagePart::Is(kind), handle);
