@@ -40,7 +40,11 @@ pub use warpstep_analysis::{axiom, check, explore, launch, litmus};
 pub use warpstep_cli::{cli, report};
 pub use warpstep_core::{alu, base, choice, machine, memory, program, ptx, verdict};
 
-pub use api::{Argument, Buffer, Check, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Proof, Run};
+pub use alu::image::{Address, Filter, Geometry, Read};
+pub use api::{
+    Argument, Buffer, Check, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Proof, Run, Surface,
+    Texture,
+};
 pub use explore::Progress;
 pub use machine::{ControlModel, MemoryModel};
 

@@ -80,6 +80,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("scheme", &["original", "--memory", "rsp"]),
     ("rules", &[]),
     ("same-warp", &[]),
+    ("sampler", &["s=filter=\"linear\""]),
     ("save", &["x=x.npy"]),
     ("save-schedule", &["found.schedule"]),
     ("schedules", &["folder"]),
@@ -91,7 +92,9 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("show", &["memory", "--memory", "fermi"]),
     ("strategy", &["random"]),
     ("strong", &[]),
+    ("surface", &["v=geometry=\"1d\",size=4,format=\"f32\",init=\"zeros\""]),
     ("suppressions", &["known.toml"]),
+    ("texture", &["t=geometry=\"1d\",size=4,format=\"f32\",init=\"iota\""]),
     ("timeout", &["10s"]),
     ("trace", &["run.json"]),
     ("trace-limit", &["1M", "--trace", "run.json"]),
@@ -105,8 +108,21 @@ const FLAGS: &[(&str, &[&str])] = &[
 /// Flags of `warpstep litmus` that are about machines.
 const OF_MACHINES: [&str; 5] = ["control", "memory", "same-warp", "max-states", "search-memory"];
 /// Flags of kernels, which no litmus test has.
-const OF_KERNELS: [&str; 10] =
-    ["arg", "block", "buffer", "entry", "exists", "expect", "expect-stdout", "global", "grid", "shared"];
+const OF_KERNELS: [&str; 13] = [
+    "arg",
+    "block",
+    "buffer",
+    "entry",
+    "exists",
+    "expect",
+    "expect-stdout",
+    "global",
+    "grid",
+    "sampler",
+    "shared",
+    "surface",
+    "texture",
+];
 
 /// Flags of litmus tests, which no kernel has.
 const OF_LITMUS: [&str; 3] = ["all", "blocks", "same-warp"];

@@ -28,6 +28,7 @@ mod scripts;
 mod space;
 mod symmetry;
 mod tensor;
+mod texture;
 mod triton;
 mod walk;
 mod warp_size;

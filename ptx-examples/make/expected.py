@@ -346,6 +346,31 @@ def convolution(e):
     e.expect("out", y, abs=dot_bound(9, 3), note="Nine products whose magnitudes sum to at most 2.9.")
 
 
+def zoom(e):
+    w, h = 8, 6
+    picture = random(61).integers(0, 256, (h, w, 4))
+    width, height, left, top, step = 20, 12, -0.75, 0.25, 0.5
+    e.image("textures", "picture", picture, geometry="2d", size=[w, h], format="u8", channels=4, filter="linear", read="normalised")
+    e.image("surfaces", "view", geometry="2d", size=[width, height], format="u8", channels=4)
+    e.launch("zoom", [2, 2], [16, 8], ("texture", "picture"), ("surface", "view"), ("s32", width), ("s32", height),
+             ("f32", left), ("f32", top), ("f32", step))
+    # Places are multiples of a quarter, so that weights are exact.
+    view = np.zeros((height, width, 4), u32)
+    for y in range(height):
+        for x in range(width):
+            px, py = Fraction(left) + (x + Fraction(1, 2)) * Fraction(step) - Fraction(1, 2), Fraction(top) + (y + Fraction(1, 2)) * Fraction(step) - Fraction(1, 2)
+            i, j = math.floor(px), math.floor(py)
+            a, b = px - i, py - j
+            at = lambda k, m: picture[min(max(m, 0), h - 1)][min(max(k, 0), w - 1)]
+            for c in range(3):
+                value = ((1 - a) * (1 - b) * int(at(i, j)[c]) + a * (1 - b) * int(at(i + 1, j)[c])
+                         + (1 - a) * b * int(at(i, j + 1)[c]) + a * b * int(at(i + 1, j + 1)[c]))
+                # What the texture gives is rounded to single precision, and so is its product with 255.
+                view[y][x][c] = int(np.rint(f32(f32(value.numerator / value.denominator / 255) * f32(255))))
+            view[y][x][3] = 255
+    e.expect("view", view)
+
+
 def lookback_scan(e):
     n, tiles = 2048, 16
     x = random(26).integers(0, 1000, n)
@@ -1153,7 +1178,7 @@ def feat(e):
 EXAMPLES = [
     vecadd, saxpy, matmul, matmul_tiled, reduction, reduce_shuffle, scan_block, scan_warp,
     transpose, stencil, histogram_global, histogram_shared, reduce_cg, bitonic, radix_sort, nbody,
-    mandelbrot, spmv, bfs, kmeans_step, convolution, lookback_scan, warp_aggregated, spinlock,
+    mandelbrot, spmv, bfs, kmeans_step, convolution, zoom, lookback_scan, warp_aggregated, spinlock,
     recursion, function_pointers, virtual_calls, printf, double_math, half_math, int64,
     local_arrays, dynamic_shared, constant_memory, grid_barrier, structs_by_value, switch,
     votes_and_match, atomics_all, two_modules, carry_chains, named_barriers, vector_loads, indexed_branch,

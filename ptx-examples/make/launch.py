@@ -97,6 +97,16 @@ class Example:
             self.head.append(f"# {note}")
         self.head += [f"[buffers.{name}]", f'type = "{kind}"', f"init = {init}", f"len = {length}", ""]
 
+    def image(self, table, name, data="zeros", **keys):
+        """A texture (table "textures") or a surface ("surfaces"), with the keys of a launch file."""
+        self.types[name] = keys["format"]
+        init = f'"{data}"' if isinstance(data, str) else "{ " + self._data(name, keys["format"], data) + " }"
+        self.head.append(f"[{table}.{name}]")
+        for key, value in keys.items():
+            text = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
+            self.head.append(f"{key} = {text or (chr(34) + value + chr(34) if isinstance(value, str) else value)}")
+        self.head += [f"init = {init}", ""]
+
     def globals(self, **values):
         """Values of .global and .const variables: name = (type, values)."""
         self.head.append("[globals]")
@@ -105,13 +115,15 @@ class Example:
         self.head.append("")
 
     def launch(self, entry, grid, block, *args, shared=0, note=None):
-        """A launch. An argument is a buffer's name, (name, offset), or (type, value)."""
+        """A launch. An argument is a buffer's name, (name, offset), (type, value), or ("texture", name) and the like."""
         texts = []
         for a in args:
             if isinstance(a, str):
                 texts.append(f'{{ buffer = "{a}" }}')
             elif a is None:
                 texts.append("{ null = true }")
+            elif a[0] in ("texture", "surface"):
+                texts.append(f'{{ {a[0]} = "{a[1]}" }}')
             elif a[0] in self.types:
                 texts.append(f'{{ buffer = "{a[0]}", offset = {a[1]} }}')
             elif a[0] == "bytes":

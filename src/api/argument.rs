@@ -1,5 +1,6 @@
 //! Arguments of kernels: numbers, structs, and buffers of a type.
 
+use super::image::Described;
 use crate::launch::{Meaning, Scalar};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};
@@ -54,6 +55,8 @@ pub(super) enum Given<'a> {
     Null,
     /// Device memory that holds these elements.
     Memory(Scalar, Memory<'a>),
+    /// A texture or surface, whose texels these are.
+    Image(Box<Described>, Memory<'a>),
 }
 
 /// Device memory of a launch.

@@ -56,6 +56,8 @@ pub struct Kernel<'a> {
     pub(super) env: Arc<ProgEnv>,
     pub(super) launch: KernelLaunch,
     pub(super) args: Vec<(String, Argument<'a>)>,
+    /// Textures and surfaces by the variables that they are bound to.
+    pub(super) bound: Vec<(String, Argument<'a>)>,
     pub(super) expected: Vec<(String, Expect)>,
     pub(super) checks: Vec<Check>,
     pub(super) config: Config,
@@ -94,6 +96,7 @@ impl<'a> Kernel<'a> {
             env: Arc::new(env),
             launch: KernelLaunch { grid: [1; 3], block: [1; 3], ..KernelLaunch::default() },
             args: Vec::new(),
+            bound: Vec::new(),
             expected: Vec::new(),
             checks: Vec::new(),
             config: Config::default(),
@@ -139,6 +142,12 @@ impl<'a> Kernel<'a> {
         self
     }
 
+    /// Binds a texture or a surface to a `.texref` or `.surfref` variable of the program.
+    pub fn bind(mut self, variable: &str, image: impl Into<Argument<'a>>) -> Self {
+        self.bound.push((variable.to_owned(), image.into()));
+        self
+    }
+
     /// What the memory that was given last must hold at the end: these elements, floats by value. Anything else is a defect
     /// `mismatch`.
     pub fn expect<T: Element>(self, elements: &[T]) -> Self {
@@ -151,7 +160,7 @@ impl<'a> Kernel<'a> {
     }
 
     fn expected<T: Element>(mut self, elements: &[T], rel: Option<f64>) -> Self {
-        let Some((name, Argument(Given::Memory(..)))) = self.args.last() else {
+        let Some((name, Argument(Given::Memory(..) | Given::Image(..)))) = self.args.last() else {
             self.misuse = Some("`expect` is about the memory that was given last: call it after `.arg(&mut buffer)`");
             return self;
         };
@@ -238,6 +247,16 @@ impl<'a> Kernel<'a> {
         };
         if let Some(why) = self.misuse {
             return refuse("expect", "", why);
+        }
+        for (name, Argument(given)) in self.args.iter().chain(&self.bound) {
+            if let Given::Image(described, _) = given
+                && let Some(why) = described.wrong
+            {
+                return refuse("texture", name, why);
+            }
+        }
+        if let Some((name, _)) = self.bound.iter().find(|(_, Argument(given))| !matches!(given, Given::Image(..))) {
+            return refuse("bind", name, "only a texture or a surface can be bound to a variable");
         }
         if one_run && self.checks.contains(&Check::Deterministic) {
             return refuse("check", "Deterministic", "one run is not compared with others: use `hunt`");

@@ -21,6 +21,7 @@
 
 mod argument;
 mod error;
+mod image;
 mod kernel;
 mod prepared;
 mod search;
@@ -28,6 +29,7 @@ mod search;
 pub use crate::check::Check;
 pub use argument::{Argument, Buffer, Element};
 pub use error::{Error, ErrorKind};
+pub use image::{Surface, Texture};
 pub use kernel::{Dimensions, Kernel};
 pub use prepared::Run;
 pub use search::{Finding, Hunted, Proof};

@@ -2,14 +2,15 @@
 
 use super::argument::{Given, Memory};
 use super::error::Error;
+use super::image::Described;
 use super::kernel::Kernel;
 use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
 use crate::explore::{Ending, Limits, Played, Refusal, ScheduleFile, Target};
-use crate::launch::{Arg, Buffer, Data, KernelLaunch, Spec};
+use crate::launch::{Arg, Buffer, Data, ImageSpec, KernelLaunch, Scalar, Spec, Texels};
 use crate::machine::{Bounds, Config, DeviceShape, Host, Stats};
 use crate::report::Diagnostic;
-use crate::verdict::Stop;
+use crate::verdict::{ImageKind, Stop};
 
 /// What a run gave that ended as it should; the kernel's memory has been written back.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,8 +89,8 @@ impl Kernel<'_> {
         if played.ending != Ending::Expected {
             return Err(self.ended(target, &played.ending));
         }
-        for (name, argument) in &mut self.args {
-            let Given::Memory(_, memory) = &mut argument.0 else { continue };
+        for (name, argument) in self.args.iter_mut().chain(&mut self.bound) {
+            let (Given::Memory(_, memory) | Given::Image(_, memory)) = &mut argument.0 else { continue };
             let Some((_, left)) = played.device.contents(name) else { continue };
             if let Memory::Write(bytes, written) = memory {
                 bytes.copy_from_slice(left);
@@ -129,20 +130,46 @@ impl Kernel<'_> {
                 Given::Struct(bytes) => Arg::Bytes(bytes.clone()),
                 Given::Null => Arg::Null,
                 Given::Memory(ty, memory) => {
-                    let bytes = memory.bytes();
-                    let len = Some((bytes.len() / ty.size()) as u64);
-                    let unwritten = matches!(memory, Memory::Write(_, Some(written)) if !**written);
-                    let init = if unwritten { Data::Uninit } else { Data::Values(bytes.to_vec()) };
-                    spec.buffers.insert(name.clone(), Buffer { ty: *ty, init, len, at: None });
+                    spec.buffers.insert(name.clone(), held(*ty, memory));
                     Arg::Buffer { name: name.clone(), offset: 0 }
+                }
+                Given::Image(described, memory) => {
+                    image(&mut spec, name, described, memory, None);
+                    Arg::Handle { kind: described.kind, name: name.clone() }
                 }
             };
             launch.args.push((arg, None));
+        }
+        for (variable, argument) in &self.bound {
+            if let Given::Image(described, memory) = &argument.0 {
+                image(&mut spec, variable, described, memory, Some(variable.clone()));
+            }
         }
         spec.expect.extend(self.expected.iter().cloned());
         spec.launches.push(launch);
         spec
     }
+}
+
+/// A buffer that holds what a caller has.
+fn held(ty: Scalar, memory: &Memory<'_>) -> Buffer {
+    let bytes = memory.bytes();
+    let len = Some((bytes.len() / ty.size()) as u64);
+    let unwritten = matches!(memory, Memory::Write(_, Some(written)) if !**written);
+    let init = if unwritten { Data::Uninit } else { Data::Values(bytes.to_vec()) };
+    Buffer { ty, init, len, at: None }
+}
+
+/// Adds a texture or surface and the buffer of its texels.
+fn image(spec: &mut Spec, name: &str, described: &Described, memory: &Memory<'_>, variable: Option<String>) {
+    spec.buffers.insert(name.to_owned(), held(described.ty, memory));
+    let texels = Texels::Buffer { name: name.to_owned(), offset: 0 };
+    let new = ImageSpec { texels, variable, ..described.spec.clone() };
+    let all = match described.kind {
+        ImageKind::Surface => &mut spec.images.surfaces,
+        _ => &mut spec.images.textures,
+    };
+    all.insert(name.to_owned(), new);
 }
 
 /// Device memory at most when nothing is said, in bytes.

@@ -6,7 +6,7 @@ use crate::program::env::{Function, Param};
 
 /// The parameter area of a launch: the argument bytes at the parameters' offsets, zeros between them.
 ///
-/// `address` gives the device address and the size in bytes of a buffer, `pointer` is the size of an address in bytes.
+/// `address` gives the device address and the size in bytes of a buffer, or a handle and its size; `pointer` is the size of an address in bytes.
 ///
 /// # Errors
 /// Every argument that does not fit its parameter; their number when it is wrong.
@@ -15,7 +15,7 @@ pub fn pack(
     args: &[(Arg, At)],
     pointer: u32,
     at: At,
-    mut address: impl FnMut(&str) -> Option<(u64, u64)>,
+    mut address: impl FnMut(&Arg) -> Option<(u64, u64)>,
 ) -> Result<Vec<u8>, Vec<Problem>> {
     if args.len() != entry.params.len() {
         let kind = ProblemKind::ArgCount {
@@ -37,9 +37,16 @@ pub fn pack(
         Ok(match arg {
             Arg::Scalar(_, bytes) | Arg::Bytes(bytes) => bytes.clone(),
             Arg::Null => vec![0; pointer as usize],
+            Arg::Handle { kind, name } => match address(arg) {
+                Some((handle, _)) => handle.to_le_bytes().to_vec(),
+                None => {
+                    let (kind, name) = (kind.name(), name.clone());
+                    return Err(ProblemKind::UnknownImage { kind, name, known: Vec::new() });
+                }
+            },
             Arg::Buffer { name, offset } => {
                 let (name, offset) = (name.clone(), *offset);
-                match address(&name) {
+                match address(arg) {
                     None => return Err(ProblemKind::UnknownBuffer { name, known: Vec::new() }),
                     Some((_, bytes)) if offset > bytes => {
                         return Err(ProblemKind::ArgOffset { index, buffer: name, offset, bytes });
@@ -67,6 +74,7 @@ fn given(arg: &Arg, pointer: u32) -> Given {
     match arg {
         Arg::Buffer { name, .. } => Given::Buffer(name.clone(), pointer),
         Arg::Null => Given::Null(pointer),
+        Arg::Handle { kind, name } => Given::Handle(kind.name(), name.clone()),
         Arg::Scalar(ty, _) => Given::Scalar(*ty),
         Arg::Bytes(bytes) => Given::Bytes(bytes.len()),
     }
@@ -76,6 +84,8 @@ fn given(arg: &Arg, pointer: u32) -> Given {
 fn fits(given: &Given, param: &Param) -> bool {
     match given {
         Given::Bytes(n) => *n == param.bytes as usize,
+        // A struct may hold nothing but a handle.
+        Given::Handle(..) => param.bytes == 8 && !floating(&param.ty),
         Given::Buffer(_, n) | Given::Null(n) => *n == param.bytes && !param.array && !floating(&param.ty),
         Given::Scalar(ty) => {
             // A parameter of bits takes any number; `.f16` parameters are declared `.b16` by compilers.

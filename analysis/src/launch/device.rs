@@ -1,7 +1,8 @@
 //! A device with a program: buffers by name, launches, results.
 
+use super::image::{Made, made};
 use super::problem::{At, Problem, ProblemKind};
-use super::{Buffer, Data, Global, KernelLaunch, Mismatch, Scalar, Spec, Unexpected};
+use super::{Arg, Buffer, Data, Global, Images, KernelLaunch, Mismatch, Scalar, Spec, Unexpected};
 use super::{check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
@@ -73,6 +74,8 @@ pub struct Device {
     sources: Arc<SourceMap>,
     buffers: IndexMap<String, Placed>,
     types: IndexMap<String, Scalar>,
+    /// The handles of textures, samplers and surfaces.
+    handles: Made,
 }
 
 /// A buffer that was made.
@@ -90,14 +93,15 @@ impl Device {
     /// [`Stop::Limit`] when the program's variables exceed the memory cap.
     pub fn new(env: impl Into<Arc<ProgEnv>>, sources: SourceMap, config: Config) -> Result<Self, Stop> {
         let (context, sources) = (Context::new(env, config)?, Arc::new(sources));
-        Ok(Self { context, sources, buffers: IndexMap::new(), types: IndexMap::new() })
+        Ok(Self { context, sources, buffers: IndexMap::new(), types: IndexMap::new(), handles: Made::new() })
     }
 
     /// Another device in the same state, cheaply: the program and the sources are shared, memory is copied.
     #[must_use]
     pub fn fork(&self) -> Self {
         let (context, sources) = (self.context.fork(), Arc::clone(&self.sources));
-        Self { context, sources, buffers: self.buffers.clone(), types: self.types.clone() }
+        let (buffers, types, handles) = (self.buffers.clone(), self.types.clone(), self.handles.clone());
+        Self { context, sources, buffers, types, handles }
     }
 
     /// The context, to be run step by step.
@@ -142,6 +146,7 @@ impl Device {
         for (name, global) in &spec.globals {
             keep(self.set_global(name, global))?;
         }
+        keep(self.add_images(&spec.images))?;
         if problems.is_empty() { Ok(()) } else { Err(Failure::Input(problems)) }
     }
 
@@ -150,16 +155,25 @@ impl Device {
     /// # Errors
     /// The data cannot be had or has another length; the name is taken; the memory cap.
     pub fn add_buffer(&mut self, name: &str, buffer: &Buffer) -> Result<(), Failure> {
-        if self.buffers.contains_key(name) {
-            return Err(ProblemKind::Twice { name: name.to_owned() }.at(buffer.at).into());
+        add_buffer(&mut self.context, &mut self.buffers, name, buffer)
+    }
+
+    /// Makes textures, samplers and surfaces, and binds them to variables; buffers of their own are made, too.
+    ///
+    /// # Errors
+    /// A buffer is missing or too small, its data cannot be had, a variable is missing, a filter cannot be; the memory cap.
+    pub fn add_images(&mut self, images: &Images) -> Result<(), Failure> {
+        if images.is_empty() && !self.context.env().variables.values().any(|v| v.reference.is_some()) {
+            return Ok(());
         }
-        let Filled { bytes, contents, unwritten } = filled(name, buffer, self.context.config())?;
-        let address = self.context.alloc(name, bytes)?;
-        self.context.leave_unwritten(address, unwritten);
-        if let Some(to) = self.context.bytes_mut(address, contents.len() as u64) {
-            to.copy_from_slice(&contents);
-        }
-        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty: buffer.ty });
+        let buffers = &mut self.buffers;
+        let made = made(&mut self.context, images, |context, name, own| {
+            if let Some(own) = own {
+                add_buffer(context, buffers, name, own)?;
+            }
+            Ok(buffers.get(name).copied())
+        })?;
+        self.handles.extend(made);
         Ok(())
     }
 
@@ -185,7 +199,11 @@ impl Device {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn check(&self, launch: &KernelLaunch) -> Result<Launch, Failure> {
-        let address = |name: &str| self.buffers.get(name).map(|b| (b.address, b.bytes));
+        let address = |arg: &Arg| match arg {
+            Arg::Buffer { name, .. } => self.buffers.get(name).map(|b| (b.address, b.bytes)),
+            Arg::Handle { kind, name } => self.handles.get(&(*kind, name.clone())).map(|handle| (*handle, 8)),
+            Arg::Scalar(..) | Arg::Bytes(_) | Arg::Null => None,
+        };
         let capacity = &self.context.config().device.capacity;
         let mut checked = launch_of(self.context.env(), launch, capacity, &address);
         if let Err(Failure::Input(problems)) = &mut checked {
@@ -257,6 +275,26 @@ impl Device {
     }
 }
 
+/// Makes a buffer and fills it; see [`Device::add_buffer`].
+fn add_buffer(
+    context: &mut Context,
+    buffers: &mut IndexMap<String, Placed>,
+    name: &str,
+    buffer: &Buffer,
+) -> Result<(), Failure> {
+    if buffers.contains_key(name) {
+        return Err(ProblemKind::Twice { name: name.to_owned() }.at(buffer.at).into());
+    }
+    let Filled { bytes, contents, unwritten } = filled(name, buffer, context.config())?;
+    let address = context.alloc(name, bytes)?;
+    context.leave_unwritten(address, unwritten);
+    if let Some(to) = context.bytes_mut(address, contents.len() as u64) {
+        to.copy_from_slice(&contents);
+    }
+    buffers.insert(name.to_owned(), Placed { address, bytes, ty: buffer.ty });
+    Ok(())
+}
+
 /// What is written to a variable or buffer of so many bytes, from its start; it may be longer than the value.
 ///
 /// # Errors
@@ -316,7 +354,7 @@ pub(super) fn launch_of(
     env: &ProgEnv,
     launch: &KernelLaunch,
     capacity: &Capacity,
-    address: &dyn Fn(&str) -> Option<(u64, u64)>,
+    address: &dyn Fn(&Arg) -> Option<(u64, u64)>,
 ) -> Result<Launch, Failure> {
     let entry = entry(env, launch.entry.as_deref(), launch.at)?;
     let mut problems = Vec::new();

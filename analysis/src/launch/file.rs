@@ -1,17 +1,31 @@
 //! Reading a `launch.toml`. README.md describes its keys; every other key is an error.
 
 use super::folder::Folder;
+use super::image::ReadImages;
 use super::problem::{At, Problem, ProblemKind};
 use super::spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 use super::toml::{Item, Table, document};
-use super::{Data, SCALARS, Scalar};
+use super::{Data, Images, SCALARS, Scalar, Texels};
+use crate::alu::image::Channel;
 use crate::base::{FileId, SourceMap, files};
+use crate::verdict::ImageKind;
 use indexmap::IndexMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
-const ROOT: &[&str] = &["ptx", "buffers", "globals", "launch", "expect", "expect_stdout", "schedule_dependent"];
+const ROOT: &[&str] = &[
+    "ptx",
+    "buffers",
+    "globals",
+    "textures",
+    "surfaces",
+    "samplers",
+    "launch",
+    "expect",
+    "expect_stdout",
+    "schedule_dependent",
+];
 const BUFFER: &[&str] = &["type", "init", "len", "uninit"];
 const INIT: &[&str] = &["random", "values", "hex", "npy", "raw"];
 const GLOBAL: &[&str] = &["type", "values", "hex", "npy", "raw"];
@@ -20,8 +34,8 @@ const EXPECT: &[&str] = &["type", "values", "hex", "npy", "raw", "abs", "rel", "
 const STDOUT: &[&str] = &["text", "sorted"];
 const WRITTEN: &[&str] = &["values", "hex", "npy", "raw"];
 const ARG: &[&str] = &[
-    "buffer", "offset", "bytes", "null", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "bf16", "f32",
-    "f64", "b8", "b16", "b32", "b64",
+    "buffer", "offset", "texture", "surface", "sampler", "bytes", "null", "u8", "u16", "u32", "u64", "s8", "s16",
+    "s32", "s64", "f16", "bf16", "f32", "f64", "b8", "b16", "b32", "b64",
 ];
 
 /// Reads one launch file, or a part of a host script.
@@ -29,6 +43,8 @@ pub(super) struct Reader<'f> {
     folder: Folder<'f>,
     /// The buffers and variables that were read so far, each with its element type; none of one with problems.
     known: Vec<(String, Option<Scalar>)>,
+    /// The textures, surfaces and samplers.
+    handles: Vec<(ImageKind, Vec<String>)>,
 }
 
 impl Spec {
@@ -56,6 +72,32 @@ impl Spec {
     pub fn parse(sources: &SourceMap, file: FileId, folder: &Path) -> Result<Self, Vec<Problem>> {
         let folder = Folder { path: folder, confined: sources.is_confined() };
         document(sources, file, "the launch file", |root| Reader::new(folder).spec(root))
+    }
+}
+
+impl Images {
+    /// Adds what a flag describes to those of a launch: `NAME=KEYS`, the keys of a launch file separated by commas, e.g.
+    /// `image=geometry = "2d", size = [4, 4], format = "f32", init = "iota"`; `kind` is `texture`, `surface` or `sampler`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it; places in the text are not told.
+    pub fn describe(spec: &mut Spec, kind: ImageKind, text: &str) -> Result<(), Vec<Problem>> {
+        let (name, keys) = text.split_once('=').unwrap_or((text, ""));
+        let mut sources = SourceMap::default();
+        let file = sources.add("a flag", format!("[{}s]\n\"{name}\" = {{ {keys} }}\n", kind.name()));
+        let folder = Folder { path: Path::new(""), confined: false };
+        let mut reader = Reader::new(folder).knowing(Some(&spec.buffers));
+        for (_, name, image) in spec.images.images().filter(|(.., image)| matches!(image.texels, Texels::Own(_))) {
+            reader.owns(name, image.format.channel);
+        }
+        let read = document(&sources, file, "the flag", |root| reader.images(root));
+        let new =
+            read.map_err(|problems| problems.into_iter().map(|p| Problem { at: None, ..p }).collect::<Vec<_>>())?;
+        let taken = spec.images.names(kind).contains(&name.to_owned());
+        spec.images.textures.extend(new.textures);
+        spec.images.surfaces.extend(new.surfaces);
+        spec.images.samplers.extend(new.samplers);
+        if taken { Err(ProblemKind::Twice { name: name.to_owned() }.into()) } else { Ok(()) }
     }
 }
 
@@ -98,7 +140,7 @@ fn launch_files(folder: &Path) -> Vec<String> {
 impl<'f> Reader<'f> {
     /// A reader of a file in `folder`.
     pub fn new(folder: Folder<'f>) -> Self {
-        Self { folder, known: Vec::new() }
+        Self { folder, known: Vec::new(), handles: Vec::new() }
     }
 
     /// Knowing some buffers.
@@ -122,6 +164,9 @@ impl<'f> Reader<'f> {
         for (name, ty) in &mut self.known {
             *ty = spec.globals.get(name).map(|g| g.ty).or_else(|| spec.buffers.get(name).map(|b| b.ty));
         }
+        spec.images = self.images(root);
+        self.handles =
+            [ImageKind::Texture, ImageKind::Surface, ImageKind::Sampler].map(|k| (k, spec.images.names(k))).into();
         spec.expect = self.named(root, "expect", |r, name, table, at| {
             table.only(EXPECT);
             r.expected(name, table, at)
@@ -179,17 +224,7 @@ impl<'f> Reader<'f> {
         let len = table.get("len").and_then(|item| item.count(u64::MAX));
         let init = table.need("init");
         let (ty, init) = (ty?, init?);
-        let data = match init.value() {
-            DeValue::String(s) if s == "zeros" => Data::Zeros,
-            DeValue::String(s) if s == "iota" => Data::Iota,
-            DeValue::String(s) if s == "uninit" => Data::Uninit,
-            DeValue::Table(_) => {
-                let sub = init.table()?;
-                sub.only(INIT);
-                self.data(&sub, INIT, ty)?
-            }
-            _ => init.convert("\"zeros\", \"iota\", \"uninit\" or a table such as { random = 7 }", |_| None)?,
-        };
+        let data = self.init(&init, ty)?;
         if len.is_none() && data.needs_length() && table.get("len").is_none() {
             table.problem(ProblemKind::MissingKey { key: "len", table: table.name.clone() }, at);
             return None;
@@ -199,6 +234,21 @@ impl<'f> Reader<'f> {
             None => data,
         };
         Some(Buffer { ty, init, len, at })
+    }
+
+    /// What a buffer holds at first.
+    fn init(&self, init: &Item<'_, '_>, ty: Scalar) -> Option<Data> {
+        Some(match init.value() {
+            DeValue::String(s) if s == "zeros" => Data::Zeros,
+            DeValue::String(s) if s == "iota" => Data::Iota,
+            DeValue::String(s) if s == "uninit" => Data::Uninit,
+            DeValue::Table(_) => {
+                let sub = init.table()?;
+                sub.only(INIT);
+                self.data(&sub, INIT, ty)?
+            }
+            _ => init.convert("\"zeros\", \"iota\", \"uninit\" or a table such as { random = 7 }", |_| None)?,
+        })
     }
 
     /// What a variable is to hold, in a table whose keys have been looked at.
@@ -269,7 +319,7 @@ impl<'f> Reader<'f> {
         let mut kinds = table.entries().filter(|(key, ..)| key != "offset");
         let (Some((key, at, item)), None) = (kinds.next(), kinds.next()) else {
             let found = table.entries().filter(|(key, ..)| key != "offset").count();
-            let keys = &["buffer", "u32 (or another type)", "bytes", "null"];
+            let keys = &["buffer", "u32 (or another type)", "bytes", "null", "texture", "surface", "sampler"];
             table.problem(ProblemKind::OneOf { keys, table: "an argument".into(), found }, table.at);
             return None;
         };
@@ -286,6 +336,20 @@ impl<'f> Reader<'f> {
                 }
                 Some(Arg::Buffer { name, offset })
             }
+            "texture" | "surface" | "sampler" => {
+                let (name, word) = (item.text()?, key.as_str());
+                let all = self.handles.iter().find(|(kind, _)| kind.name() == word);
+                match all {
+                    Some((kind, known)) if known.contains(&name) => Some(Arg::Handle { kind: *kind, name }),
+                    _ => {
+                        let known = all.map_or_else(Vec::new, |(_, known)| known.clone());
+                        let kind = [ImageKind::Texture, ImageKind::Surface, ImageKind::Sampler];
+                        let kind = kind.iter().find(|kind| kind.name() == word).map_or("texture", |kind| kind.name());
+                        item.problem(ProblemKind::UnknownImage { kind, name, known });
+                        None
+                    }
+                }
+            }
             "bytes" => Some(Arg::Bytes(item.hex()?)),
             "null" => {
                 item.checked(table.flag("null").then_some(()), "true");
@@ -296,6 +360,25 @@ impl<'f> Reader<'f> {
                 Some(Arg::Scalar(ty, item.element(ty)?))
             }
         }
+    }
+}
+
+impl ReadImages for Reader<'_> {
+    fn buffer_named(&self, item: &Item<'_, '_>) -> Option<String> {
+        let name = item.text()?;
+        if self.known.iter().any(|(known, _)| *known == name) {
+            return Some(name);
+        }
+        item.problem(self.unknown(name));
+        None
+    }
+
+    fn contents(&self, item: &Item<'_, '_>, channel: Channel) -> Option<Data> {
+        self.init(item, Scalar::named(channel.name())?)
+    }
+
+    fn owns(&mut self, name: &str, channel: Channel) {
+        self.known.push((name.to_owned(), Scalar::named(channel.name())));
     }
 }
 

@@ -175,6 +175,23 @@ complaints! {
         BeyondBuffer { name: String, element: u64, elements: u64 } =>
             "beyond-buffer" ("there is no `{name}[{element}]`") ("here")
             ("`{name}` has {}", counted(*elements, "element"));
+        /// No such texture, sampler or surface, and those that are.
+        UnknownImage { kind: &'static str, name: String, known: Vec<String> } =>
+            "unknown-image" ("there is no {kind} `{name}`") ("here")
+            ("{}", among(name, known, &format!("describe it under [{kind}s]"), list));
+        /// Nothing can be bound to a variable: there is none of the type.
+        NoReference { name: String, ty: &'static str, known: Vec<String> } =>
+            "no-reference" ("there is no {ty} variable `{name}`") ("here")
+            ("{}", among(name, known, "kernels of today take handles: pass it as an argument", list));
+        /// A texture's or surface's texels do not fit their buffer.
+        TexelsBeyond { name: String, buffer: String, offset: u64, wanted: u64, bytes: u64 } =>
+            "texels"
+            ("`{name}` has {wanted} bytes of texels from byte {offset} of buffer `{buffer}` on, which has {bytes}")
+            ("here") ("make the buffer larger: size times layers times channels, or `pitch` times rows");
+        /// A linear filter of what gives integers.
+        BlendsIntegers { name: String, format: &'static str } =>
+            "filter" ("`{name}` has a linear filter, and `{format}` texels are integers, which cannot be blended") ("here")
+            ("filter = \"point\"; or read = \"normalised\", which makes fractions of 8 and 16 bits");
         /// A buffer's data.
         Data { name: String, problem: DataProblem } => { problem.wording(name) };
         /// A variable holds another number of bytes than its value.
@@ -250,6 +267,8 @@ phrases! {
         Buffer(buffer: String, n: u32) => ("the address of buffer `{buffer}` ({n} bytes)");
         /// The null pointer of so many bytes.
         Null(n: u32) => ("a null pointer ({n} bytes)");
+        /// The handle of a texture, sampler or surface.
+        Handle(kind: &'static str, name: String) => ("the handle of {kind} `{name}` (8 bytes)");
         /// A number.
         Scalar(ty: Scalar) => ("{} ({})", ty.name(), counted(ty.bytes.into(), "byte"));
         /// So many bytes.

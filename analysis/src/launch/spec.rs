@@ -1,7 +1,8 @@
 //! What to run: the contents of a `launch.toml`, however it was written down.
 
 use super::problem::At;
-use super::{Data, DataProblem, Scalar};
+use super::{Data, DataProblem, Images, Scalar};
+use crate::verdict::ImageKind;
 use indexmap::IndexMap;
 use std::path::PathBuf;
 
@@ -14,6 +15,8 @@ pub struct Spec {
     pub buffers: IndexMap<String, Buffer>,
     /// Values for `.global` and `.const` variables, written before the first launch.
     pub globals: IndexMap<String, Global>,
+    /// Textures, samplers and surfaces by name.
+    pub images: Images,
     /// The launches, in order.
     pub launches: Vec<KernelLaunch>,
     /// Expected contents of buffers and variables after the last launch.
@@ -81,6 +84,13 @@ pub enum Arg {
     Bytes(Vec<u8>),
     /// The null pointer.
     Null,
+    /// The handle of a texture, sampler or surface.
+    Handle {
+        /// Which of them.
+        kind: ImageKind,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// The expected contents of a buffer or variable.

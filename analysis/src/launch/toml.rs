@@ -133,23 +133,13 @@ impl<'t, 'a> Table<'t, 'a> {
 
     /// What one of some words stands for, if there is one.
     pub fn choice<T: Copy>(&self, key: &'static str, all: &[(&'static str, T)]) -> Option<T> {
-        let item = self.get(key)?;
-        let text = item.text()?;
-        let found = all.iter().find(|(word, _)| *word == text);
-        if found.is_none() {
-            let known = all.iter().map(|(word, _)| *word).collect();
-            item.problem(ProblemKind::UnknownWord { key, text, known });
-        }
-        found.map(|(_, meaning)| *meaning)
+        self.get(key)?.word(key, all)
     }
 
     /// A finite number that may have a fraction, not negative.
     pub fn tolerance(&self, key: &str) -> Option<f64> {
         let item = self.get(key)?;
-        let number = item.convert("a number", |v| match number(v)? {
-            Number::Int(i) => i.to_string().parse().ok(),
-            Number::Float(text) => text.parse::<f64>().ok(),
-        })?;
+        let number = item.real()?;
         // An infinite one would accept everything.
         item.checked(Some(number).filter(|n| *n >= 0.0 && n.is_finite()), "a finite number not below 0")
     }
@@ -199,6 +189,25 @@ impl<'t, 'a> Item<'t, 'a> {
     /// A text.
     pub fn text(&self) -> Option<String> {
         self.convert("a string", |v| v.as_str().map(str::to_owned))
+    }
+
+    /// What one of some words stands for; `key` is what they are words of.
+    pub fn word<T: Copy>(&self, key: &'static str, all: &[(&'static str, T)]) -> Option<T> {
+        let text = self.text()?;
+        let found = all.iter().find(|(word, _)| *word == text);
+        if found.is_none() {
+            let known = all.iter().map(|(word, _)| *word).collect();
+            self.problem(ProblemKind::UnknownWord { key, text, known });
+        }
+        found.map(|(_, meaning)| *meaning)
+    }
+
+    /// A number that may have a fraction.
+    pub fn real(&self) -> Option<f64> {
+        self.convert("a number", |v| match number(v)? {
+            Number::Int(i) => i.to_string().parse().ok(),
+            Number::Float(text) => text.parse().ok(),
+        })
     }
 
     /// A whole number from 0 to `largest`.

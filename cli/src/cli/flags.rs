@@ -1,8 +1,9 @@
 //! Launches described by flags: the same as a launch file says, in short forms.
 
 use crate::launch::{
-    Arg, Buffer, Data, Expect, ExpectStdout, Global, KernelLaunch, Number, Problem, ProblemKind, Scalar, Spec,
+    Arg, Buffer, Data, Expect, ExpectStdout, Global, Images, KernelLaunch, Number, Problem, ProblemKind, Scalar, Spec,
 };
+use crate::verdict::ImageKind;
 use clap::Args;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,19 @@ pub(super) struct LaunchFlags {
     #[arg(long, value_name = "NAME:TYPE=DATA")]
     pub global: Vec<String>,
 
-    /// An argument, in order: buffer:NAME, buffer:NAME+BYTES, TYPE:NUMBER, bytes:HEX, null.
+    /// A texture, by the keys of a launch file, e.g. 'image=geometry="2d",size=[4,4],format="f32",init="iota"'.
+    #[arg(long, value_name = "NAME=KEYS")]
+    pub texture: Vec<String>,
+
+    /// A surface, by the keys of a launch file.
+    #[arg(long, value_name = "NAME=KEYS")]
+    pub surface: Vec<String>,
+
+    /// A sampler, by the keys of a launch file.
+    #[arg(long, value_name = "NAME=KEYS")]
+    pub sampler: Vec<String>,
+
+    /// An argument, in order: buffer:NAME, buffer:NAME+BYTES, TYPE:NUMBER, bytes:HEX, null, texture:NAME, surface:NAME, sampler:NAME.
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub arg: Vec<String>,
 
@@ -64,13 +77,16 @@ impl LaunchFlags {
     /// The flags that are given, each with its value.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let one = |flag, value: &Option<String>| (flag, value.iter().cloned().collect());
-        let flags: [(&'static str, Vec<String>); 9] = [
+        let flags: [(&'static str, Vec<String>); 12] = [
             one("--entry", &self.entry),
             one("--grid", &self.grid),
             one("--block", &self.block),
             one("--shared", &self.shared.map(|n| n.to_string())),
             ("--buffer", self.buffer.clone()),
             ("--global", self.global.clone()),
+            ("--texture", self.texture.clone()),
+            ("--surface", self.surface.clone()),
+            ("--sampler", self.sampler.clone()),
             ("--arg", self.arg.clone()),
             ("--expect", self.expect.clone()),
             one("--expect-stdout", &self.expect_stdout),
@@ -93,6 +109,15 @@ impl LaunchFlags {
             }
         }
         spec.globals.extend(self.global.iter().filter_map(|text| kept(global(text), &mut problems)));
+        let textures = self.texture.iter().map(|text| (ImageKind::Texture, text));
+        let surfaces = self.surface.iter().map(|text| (ImageKind::Surface, text));
+        let samplers = self.sampler.iter().map(|text| (ImageKind::Sampler, text));
+        // Those that have buffers of their own come before those that name these.
+        let images = textures.chain(surfaces).chain(samplers);
+        let (others, own): (Vec<_>, Vec<_>) = images.partition(|(_, text)| text.contains("buffer"));
+        for (kind, text) in own.into_iter().chain(others) {
+            problems.extend(Images::describe(&mut spec, kind, text).err().into_iter().flatten());
+        }
         let expected = self.expect.iter().filter_map(|text| kept(expect(text, &spec), &mut problems));
         spec.expect = expected.collect();
         let stdout = |text: &String| ExpectStdout { text: text.replace("\\n", "\n"), sorted: false, at: None };
@@ -211,6 +236,15 @@ fn arg(text: &str, spec: &Spec) -> Read<Arg> {
             Err(ProblemKind::UnknownBuffer { name, known: spec.buffers.keys().cloned().collect() })
         }
         "bytes" => Ok(Arg::Bytes(hex(rest)?)),
+        "texture" | "surface" | "sampler" => {
+            let kinds = [ImageKind::Texture, ImageKind::Surface, ImageKind::Sampler];
+            let kind = kinds.into_iter().find(|k| k.name() == kind).ok_or_else(|| bad("--arg", text, ARG))?;
+            let (name, known) = (rest.to_owned(), spec.images.names(kind));
+            if known.contains(&name) {
+                return Ok(Arg::Handle { kind, name });
+            }
+            Err(ProblemKind::UnknownImage { kind: kind.name(), name, known })
+        }
         _ => {
             let ty = scalar(kind)?;
             Ok(Arg::Scalar(ty, element(rest, ty)?))
@@ -221,7 +255,8 @@ fn arg(text: &str, spec: &Spec) -> Read<Arg> {
 fn expect(text: &str, spec: &Spec) -> Read<(String, Expect)> {
     let (name, rest) = text.split_once('=').ok_or_else(|| bad("--expect", text, EXPECT))?;
     let name = name.to_owned();
-    let ty = spec.buffers.get(&name).map(|b| b.ty).or_else(|| spec.globals.get(&name).map(|g| g.ty));
+    let texels = || spec.images.images().find(|(_, own, _)| **own == name).and_then(|(_, _, image)| image.element());
+    let ty = spec.buffers.get(&name).map(|b| b.ty).or_else(|| spec.globals.get(&name).map(|g| g.ty)).or_else(texels);
     let Some(ty) = ty else {
         let known = spec.buffers.keys().chain(spec.globals.keys()).cloned().collect();
         return Err(ProblemKind::UnknownVariable { name, known });

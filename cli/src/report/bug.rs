@@ -56,6 +56,7 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
             uninitialised(*what, register.as_deref(), *address, origin.as_deref())
         }
         K::NotAMember { .. } | K::MembersInactive { .. } | K::MembersNeverCome { .. } => members(kind),
+        K::Image(problem) => super::image::words_of(problem),
         K::Barrier(problem) => super::mbarrier::words_of(*problem),
         K::PartialWarp { missing, gone } => partial_warp(*missing, *gone),
         K::BulkSize { bytes } => {

@@ -12,6 +12,7 @@ pub mod dot;
 mod elsewhere;
 pub mod hang;
 pub mod hunt;
+mod image;
 mod internal;
 mod launches;
 mod limit;

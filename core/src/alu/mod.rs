@@ -8,6 +8,7 @@
 pub mod apply;
 pub mod atom;
 pub mod float;
+pub mod image;
 pub mod int;
 pub mod matrix;
 pub mod mbarrier;

@@ -16,6 +16,7 @@ pub mod context;
 pub mod control;
 pub mod device;
 pub mod grid;
+pub mod images;
 mod observer;
 mod one_program;
 mod packed;

@@ -13,6 +13,7 @@ use crate::machine::device::message::{
 };
 use crate::machine::device::state::Ran;
 use crate::machine::grid::launch::Launch;
+use crate::machine::images::Images;
 use crate::machine::observer::{Heard, Tell, again};
 use crate::machine::runner::{Machine, Run, machine};
 use crate::machine::walk::Grain;
@@ -114,6 +115,11 @@ impl Context {
         self.machine
             .alloc(self.context, name, bytes)?
             .ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))
+    }
+
+    /// What the handles of textures and surfaces stand for, to be changed by the host before a launch. `None`: the context is gone.
+    pub fn images_mut(&mut self) -> Option<&mut Images> {
+        self.machine.images_mut(self.context)
     }
 
     /// What is wrong with the context at its end, when memory of the heap that is not freed is a defect

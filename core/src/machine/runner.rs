@@ -17,6 +17,7 @@ use crate::machine::device::Unnoticed;
 use crate::machine::device::message::{ContextId, DeviceInput, GridId, MessageError, ProgramId};
 use crate::machine::device::state::{Device, Order, Ran};
 use crate::machine::grid::launch::Launch;
+use crate::machine::images::Images;
 use crate::machine::observer::{Observed, Tell};
 use crate::machine::walk::Grain;
 use crate::machine::walk::Walk;
@@ -126,6 +127,9 @@ pub trait Machine: Send + Sync {
     /// # Errors
     /// The memory cap.
     fn alloc(&mut self, context: ContextId, name: &str, bytes: u64) -> Result<Option<u64>, Stop>;
+
+    /// What the handles of a context stand for, to be changed by the host.
+    fn images_mut(&mut self, context: ContextId) -> Option<&mut Images>;
 
     /// Address and size in bytes of a variable.
     fn symbol(&self, context: ContextId, program: ProgramId, name: &str) -> Option<(u64, u64)>;
@@ -334,6 +338,10 @@ where
 
     fn alloc(&mut self, context: ContextId, name: &str, bytes: u64) -> Result<Option<u64>, Stop> {
         self.device.context_mut(context).map(|c| c.alloc(name, bytes)).transpose()
+    }
+
+    fn images_mut(&mut self, context: ContextId) -> Option<&mut Images> {
+        self.device.context_mut(context).map(|c| Arc::make_mut(&mut c.images))
     }
 
     fn symbol(&self, context: ContextId, program: ProgramId, name: &str) -> Option<(u64, u64)> {

@@ -125,6 +125,7 @@ fn line(names: &Names<'_>, instr: &Instr) -> String {
             None => "Exchange ?".to_owned(),
         },
         Op::Matrix => env.matrix(instr).map_or_else(|| "Matrix ?".to_owned(), |of| format!("{:?}", of.kind)),
+        Op::Image => env.image(instr).map_or_else(|| "Image ?".to_owned(), |of| format!("{:?}", of.kind)),
         Op::Unsupported => {
             format!("Unsupported {}", env.unsupported.get_index(imm as usize).map_or("?", String::as_str))
         }

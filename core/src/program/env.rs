@@ -5,6 +5,7 @@
 //! address and spills across calls (5.1.3, step 3); here each call has its own frame of slots, so nothing is spilled.
 
 use super::bulk::Bulk;
+use super::image::ImageOp;
 use super::instr::{Barrier, Exchange, Instr, Op, Slot, Space, WarpRequest};
 use super::matrix::Matrix;
 use super::ops::Class;
@@ -12,7 +13,7 @@ use super::origins::{Object, Room};
 use super::registers::Registers;
 use crate::base::{FileId, Pc, Span};
 use crate::ptx::tree::Loc;
-use crate::verdict::{AllocKind, Inside};
+use crate::verdict::{AllocKind, ImageKind, Inside};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -69,6 +70,8 @@ pub struct ProgEnv {
     pub matrices: Vec<Matrix>,
     /// Bulk copies.
     pub bulks: Vec<Bulk>,
+    /// Parts of texture and surface instructions, by `Op::Image`.
+    pub images: Vec<ImageOp>,
     /// Branch targets (program addresses) and call targets (function numbers).
     pub tables: Vec<Vec<u32>>,
     /// Opcodes with modifiers that parse but cannot be executed.
@@ -393,10 +396,21 @@ pub struct GlobalVar {
     pub relocations: Vec<Relocation>,
     /// `.extern` with no definition.
     pub external: bool,
+    /// What it names, of a `.texref`, `.samplerref` or `.surfref`.
+    pub reference: Option<Reference>,
     /// The declaration.
     pub file: FileId,
     /// The declaration.
     pub span: Span,
+}
+
+/// A variable that names a texture, sampler or surface (PTX ISA 5.3).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// Which of them.
+    pub kind: ImageKind,
+    /// The fields of its initialiser, e.g. `addr_mode_0` and `wrap`: words, or numbers in decimal.
+    pub fields: Vec<(String, String)>,
 }
 
 /// An address in an initialiser.

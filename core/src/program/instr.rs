@@ -145,6 +145,9 @@ pub enum Op {
     /// What all lanes of a warp do together to matrices: `imm` indexes `ProgEnv::matrices`.
     Matrix,
 
+    /// A part of a texture or surface instruction: `imm` indexes `ProgEnv::images`.
+    Image,
+
     /// The source of asynchronous copies is looked at: `imm` indexes `ProgEnv::requests`, where it is a load; the bytes that a
     /// lane takes from it are in 32-bit slot `b`, all where there is none. The copies themselves follow.
     CopyFrom,
@@ -235,7 +238,7 @@ impl Op {
     /// those that write the top of the stack, which is no register of the program.
     #[must_use]
     pub const fn is_taken_over(self) -> bool {
-        matches!(self, Self::Exchange | Self::Matrix | Self::ReadSpecial(_) | Self::StackSave)
+        matches!(self, Self::Exchange | Self::Matrix | Self::Image | Self::ReadSpecial(_) | Self::StackSave)
     }
 
     /// Whether it only computes registers or accesses memory: what a guard does to it is to leave lanes out.

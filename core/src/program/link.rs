@@ -3,15 +3,19 @@
 //! A name with `.visible`, `.extern`, `.weak` or `.common` is one thing in all modules (PTX ISA 11.6); another name
 //! belongs to its module. Of several definitions a strong one wins over weak ones, else the first one.
 
-use super::env::{Area, Bounds, FuncId, Function, GlobalVar, Init, SharedName, Slots, Within};
+use super::env::{Area, Bounds, FuncId, Function, GlobalVar, Init, Reference, SharedName, Slots, Within};
 use super::instr::Syscall;
 use super::layout::{Extent, align_up, extent, parameters};
 use super::lower::symbol::{Base, Place, Sym};
 use super::lower::{LowerErrorKind, Owner, Program, SharedVar, Unit, Uses, initialise};
 use super::origins::{Object, Room};
 use crate::base::FileId;
-use crate::ptx::tree::{self, Declarator, Ident, Item, Linkage, Name, StateSpace, Variable};
-use crate::verdict::AllocKind;
+use crate::program::consts::integer;
+use crate::ptx::Modifier;
+use crate::ptx::tree::{
+    self, Declarator, Expr, ExprKind, Ident, Initialiser, Item, Linkage, Name, StateSpace, Variable,
+};
+use crate::verdict::{AllocKind, ImageKind};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -277,6 +281,26 @@ pub(super) fn place(program: &mut Program, unit: &Unit<'_>, tree: &Variable, dec
     placed.map_err(|kind| program.complain(unit.file, kind, declarator.ident.span)).ok()
 }
 
+/// What an opaque variable names, and what its initialiser says of that.
+fn reference(unit: &Unit<'_>, tree: &Variable, declarator: &Declarator) -> Option<Reference> {
+    let kind = match tree.ty {
+        Modifier::TEXREF => ImageKind::Texture,
+        Modifier::SAMPLERREF => ImageKind::Sampler,
+        Modifier::SURFREF => ImageKind::Surface,
+        _ => return None,
+    };
+    let fields = match &declarator.init {
+        Some(Initialiser::Fields(fields)) => fields.as_slice(),
+        _ => &[],
+    };
+    let word = |expr: &Expr| match &expr.kind {
+        ExprKind::Name(name) => unit.names().text(*name).to_owned(),
+        _ => integer(expr).map(|n| n.to_string()).unwrap_or_default(),
+    };
+    let fields = fields.iter().map(|(field, value)| (unit.names().text(field.name).to_owned(), word(value))).collect();
+    Some(Reference { kind, fields })
+}
+
 fn find_place(program: &mut Program, unit: &Unit<'_>, tree: &Variable, declarator: &Declarator) -> Option<Place> {
     let name = unit.names().text(declarator.ident.name);
     let size = extent(tree, declarator)?;
@@ -291,6 +315,7 @@ fn find_place(program: &mut Program, unit: &Unit<'_>, tree: &Variable, declarato
                 init: Vec::new(),
                 relocations: Vec::new(),
                 external,
+                reference: reference(unit, tree, declarator),
                 file: unit.file,
                 span: tree.span,
             };

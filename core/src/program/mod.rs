@@ -12,6 +12,7 @@ pub mod exchange;
 pub mod flow;
 pub mod fncode;
 pub mod forms;
+pub mod image;
 pub mod instr;
 mod layout;
 mod link;

@@ -5,12 +5,14 @@
 
 use super::bulk::Bulk;
 use super::env::ProgEnv;
+use super::image::ImageOp;
 use super::instr::{
     BarrierKind, BarrierRed, CacheOp, Exchange, Instr, MemOp, NO_SLOT, Op, STACK_TOP, Slot, Space, WarpRequest,
 };
 use super::matrix::{Matrix, Registers};
 use super::ops::{AtomOp, Class, Shape};
 use super::special::is_wide;
+use crate::base::Pc;
 
 impl ProgEnv {
     /// The memory action of an instruction, if it is one, also where `promote` has given it a form of its own.
@@ -59,6 +61,21 @@ impl ProgEnv {
     #[must_use]
     pub fn matrix(&self, instr: &Instr) -> Option<&Matrix> {
         self.matrices.get(instr.imm as usize).filter(|_| instr.op == Op::Matrix)
+    }
+
+    /// Whether the instruction at an address is an access of a texture or surface instruction: its address was made by a part of that.
+    #[must_use]
+    pub fn is_texel(&self, pc: Pc) -> bool {
+        let at = pc.0 as usize;
+        let Some(origin) = self.origin.get(at) else { return false };
+        let together = self.origin[..at].iter().rev().take_while(|o| o.span == origin.span && o.file == origin.file);
+        together.zip(self.code[..at].iter().rev()).any(|(_, instr)| instr.op == Op::Image)
+    }
+
+    /// The part of a texture or surface instruction that it is, if it is one.
+    #[must_use]
+    pub fn image(&self, instr: &Instr) -> Option<&ImageOp> {
+        self.images.get(instr.imm as usize).filter(|_| instr.op == Op::Image)
     }
 }
 
@@ -159,6 +176,11 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
             let Some(matrix) = env.matrix(instr) else { return };
             matrix.sources.iter().flat_map(Registers::all).for_each(|(class, slot)| see(READ, class, slot));
             matrix.d.all().for_each(|(class, slot)| see(WRITTEN, class, slot));
+        }
+        Op::Image => {
+            if let Some(part) = env.image(instr) {
+                part.slots(see);
+            }
         }
         Op::CopyFrom | Op::CopyTo => {
             if let Some(request) = env.requests.get(instr.imm as usize) {

@@ -142,11 +142,12 @@ words! {
         ACTIVEMASK "activemask" ADDC "addc" ALLOCA "alloca" APPLYPRIORITY "applypriority" ATOM "atom" BAR "bar"
         BARRIER "barrier" BFE "bfe" BFI "bfi" BRA "bra" BRKPT "brkpt" BRX "brx" CALL "call" CP "cp"
         CREATEPOLICY "createpolicy" CVT "cvt" CVTA "cvta" DISCARD "discard" ELECT "elect" EXIT "exit" FENCE "fence"
-        GETCTARANK "getctarank" GRIDDEPCONTROL "griddepcontrol" ISSPACEP "isspacep" LD "ld" LDMATRIX "ldmatrix" LDU "ldu" LOP3 "lop3"
+        GETCTARANK "getctarank" GRIDDEPCONTROL "griddepcontrol" ISSPACEP "isspacep" ISTYPEP "istypep" LD "ld" LDMATRIX "ldmatrix" LDU "ldu" LOP3 "lop3"
         MAD "mad" MAD24 "mad24" MADC "madc" MAPA "mapa" MATCH "match" MBARRIER "mbarrier" MEMBAR "membar" MMA "mma" MOV "mov" MOVMATRIX "movmatrix" NANOSLEEP "nanosleep"
         PMEVENT "pmevent" PREFETCH "prefetch" PREFETCHU "prefetchu" RED "red" REDUX "redux" RET "ret" SET "set"
         SETMAXNREG "setmaxnreg" SETP "setp" SHFL "shfl" SHL "shl" SHR "shr" SLCT "slct" ST "st"
-        STACKRESTORE "stackrestore" STACKSAVE "stacksave" STMATRIX "stmatrix" SUBC "subc" TRAP "trap" VMAD "vmad" VOTE "vote" WMMA "wmma"
+        STACKRESTORE "stackrestore" STACKSAVE "stacksave" STMATRIX "stmatrix" SUBC "subc" SULD "suld" SUQ "suq" SURED "sured"
+        SUST "sust" TEX "tex" TLD4 "tld4" TRAP "trap" TXQ "txq" VMAD "vmad" VOTE "vote" WMMA "wmma"
     } and opcodes()
 }
 

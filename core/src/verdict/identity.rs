@@ -43,6 +43,7 @@ impl BugKind {
             Self::BulkSize { .. } => (Kind::Misaligned, Machine),
             Self::SparsityMetadata { .. } | Self::SparsitySelector { .. } => (Kind::Sparsity, Machine),
             Self::Barrier(_) => (Kind::Mbarrier, Machine),
+            Self::Image(problem) => (problem.kind(), Machine),
             Self::MembersExited { .. } => (Kind::MembersExited, Check),
             Self::AbsentSource { .. } => (Kind::AbsentSource, Check),
             Self::BarrierDivergence { .. } => (Kind::BarrierDivergence, Machine),

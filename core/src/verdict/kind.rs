@@ -87,6 +87,12 @@ kinds! {
     Mbarrier "mbarrier" "Misuse of a barrier in memory"
         "An mbarrier instruction was given what is no barrier, or counts that its barrier cannot have. PTX does not define what happens."
         "Initialise the barrier once, order that before its use, and let as many threads arrive in each phase as it expects.";
+    BadHandle "bad-handle" "Not the texture or surface that an instruction needs"
+        "A texture or surface instruction was given what is no handle, or the handle of something else, of another shape or of no texture at all."
+        "Pass the object that the host made, by the parameter that the kernel reads it from, and fetch it by the function for its shape.";
+    Texture "texture" "Misuse of a texture or surface"
+        "A texture or surface instruction does what its texels or its sampler do not allow: integers that are read as floats or blended, linear memory at a fractional coordinate, an offset beyond -8 to 7."
+        "Let the format, the read mode and the filter fit what the kernel reads.";
     MembersExited "members-exited" "Named lanes have exited"
         "The member mask of a .sync instruction names lanes that have exited (--check barriers). Hardware goes on without them."
         "Do not name lanes that return early.";

@@ -8,6 +8,7 @@ mod extent;
 mod hang;
 mod heap;
 mod identity;
+mod image;
 mod kind;
 mod mbarrier;
 mod memory;
@@ -29,6 +30,7 @@ pub use extent::Extent;
 pub use hang::{Blocked, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};
 pub use identity::Identity;
+pub use image::{ImageKind, ImageProblem};
 pub use kind::{Class, Description, Kind};
 pub use mbarrier::BarrierProblem;
 pub use memory::{

@@ -5,8 +5,8 @@
 //! schedule does not fit ([`Stop::Diverged`]), we made a mistake ([`Stop::Internal`]). A panic is one of the last, too.
 
 use super::{
-    AllocKind, BarrierProblem, FormatProblem, Hang, Inside, Kind, LeakSite, Lifetime, NeverPopped, Origin, Place, Race,
-    Space, Violation, Who,
+    AllocKind, BarrierProblem, FormatProblem, Hang, ImageProblem, Inside, Kind, LeakSite, Lifetime, NeverPopped,
+    Origin, Place, Race, Space, Violation, Who,
 };
 use crate::base::{LaneMask, Pc};
 use schemars::JsonSchema;
@@ -208,6 +208,8 @@ pub enum BugKind {
     SparsitySelector { selector: u32, selectors: u32 },
     /// An `mbarrier` instruction that PTX does not define (D-mbarrier).
     Barrier(BarrierProblem),
+    /// A texture or surface instruction that PTX does not define (D-texture-defects).
+    Image(ImageProblem),
     /// Lanes of one warp do not execute an aligned barrier together (barrier divergence).
     BarrierDivergence { arrived: LaneMask, missing: LaneMask, elsewhere: Vec<Elsewhere> },
     /// Threads for which a barrier stands have exited, or do nothing more but exit (`--check barriers`).

@@ -191,7 +191,8 @@ impl Plan {
             if request.op != MemOp::Load && request.width >= 4 {
                 operands(i, env, |slot| stores |= self.state(function, class, slot) != State::Known(NONE));
             }
-            let base = self.base(env, i, &request, function, roots);
+            // Texels lie where their texture does: nobody computed their addresses.
+            let base = if env.is_texel(pc) { None } else { self.base(env, i, &request, function, roots) };
             let root = base.and_then(|base| if let State::Known(root) = base { Some(root) } else { None });
             let argument = root.and_then(|root| match roots.0.get_index(root as usize)? {
                 Root::Argument(offset) => Some(*offset),

@@ -15,6 +15,7 @@ mod cause;
 mod copies;
 mod data;
 mod exchange;
+mod image;
 mod matrix;
 mod memory;
 mod origin;
@@ -153,6 +154,15 @@ impl Uninit {
             }
         }
         if lanes == 0 {
+            return Ok(());
+        }
+        if let Some(part) = env.image(i) {
+            if let Some((class, slot, bad)) = image::deciding(part, lanes, step.regs, regs) {
+                let what = if class == Class::P { UninitUse::Condition } else { UninitUse::Address };
+                let cause = regs.cause(class, slot, first(bad), step.pc);
+                return Err(self.report(what, Some((class, slot)), cause, (step.pc, bad), None));
+            }
+            image::run(part, step.pc, lanes, regs);
             return Ok(());
         }
         if let Some(op) = plain::data_op(i.op) {

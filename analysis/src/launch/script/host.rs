@@ -5,7 +5,7 @@ use super::device::{Access, Known, Launched, Need, ScriptDevice, unchecked};
 use super::{Do, Script, Start};
 use crate::launch::device::{Filled, Placed, filled, given, launch_of};
 use crate::launch::problem::{At, ProblemKind};
-use crate::launch::{Buffer, Expect, Failure, Global, compare};
+use crate::launch::{Arg, Buffer, Expect, Failure, Global, compare};
 use crate::machine::Launch;
 use crate::machine::device::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, GridId, Program, ProgramId, Tag,
@@ -157,8 +157,9 @@ impl ScriptDevice {
     fn start(&mut self, start: &Start, context: ContextId, program: ProgramId, tag: Tag) -> Result<(), Failure> {
         let env = self.programs.get(&start.program).ok_or_else(unchecked)?;
         let buffers = self.host.contexts.get(&start.context).map(|c| &c.buffers);
-        let launch: Launch = launch_of(env, &start.kernel, &self.config.device.capacity, &|name| {
-            buffers?.get(name).map(|b| (b.address, b.bytes))
+        let launch: Launch = launch_of(env, &start.kernel, &self.config.device.capacity, &|arg| match arg {
+            Arg::Buffer { name, .. } => buffers?.get(name).map(|b| (b.address, b.bytes)),
+            _ => None,
         })?;
         self.send(DeviceInput::Context(context, ContextInput::Start(program, Box::new(launch), tag)))?;
         let launched = Launched { context: start.context.clone(), tag, grid: None, over: false };

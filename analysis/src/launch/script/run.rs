@@ -4,7 +4,7 @@ use super::device::{Access, Host, Need, ScriptDevice, ScriptState, fresh};
 use super::{Do, Script};
 use crate::choice::{Decisions, Fair, Observed, Oracle, Seeded};
 use crate::launch::device::launch_of;
-use crate::launch::{Failure, Mismatch, Outcome, Unexpected, compare_output};
+use crate::launch::{Arg, Failure, Mismatch, Outcome, Unexpected, compare_output};
 use crate::machine::device::message::ContextId;
 use crate::machine::nothing_steps;
 use crate::machine::{Order, Ran, Run, Tell, Unnoticed};
@@ -37,7 +37,8 @@ impl ScriptDevice {
             let Do::Start(start) = &step.what else { continue };
             let Some(env) = self.programs.get(&start.program) else { continue };
             let buffers = script.buffers.get(&start.context);
-            let bytes = |name: &str| {
+            let bytes = |arg: &Arg| {
+                let Arg::Buffer { name, .. } = arg else { return None };
                 let buffer = buffers?.get(name)?;
                 let elements = buffer.init.elements(buffer.ty).ok().flatten().or(buffer.len)?;
                 Some((0, elements.saturating_mul(buffer.ty.bytes.into())))

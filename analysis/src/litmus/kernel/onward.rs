@@ -103,7 +103,7 @@ impl Replay<'_, '_, '_, '_> {
             }
             Op::Exchange if self.on.companions() > 1 => Some(Effect::Unknown),
             op if op.copies() => Some(Effect::Unknown),
-            Op::Barrier(_) | Op::Matrix | Op::ReadSpecial(_) => Some(Effect::Unknown),
+            Op::Barrier(_) | Op::Image | Op::Matrix | Op::ReadSpecial(_) => Some(Effect::Unknown),
             _ => self.step(),
         }
     }

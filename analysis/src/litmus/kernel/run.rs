@@ -217,6 +217,7 @@ impl Thread<'_, '_, '_, '_, '_> {
             Op::WarpSync => self.warp_sync(pc, i),
             Op::Exchange => self.exchange(i),
             Op::Matrix => Err(gap("a matrix instruction, which the lanes of a warp execute together")),
+            Op::Image => Err(gap("a texture or surface instruction")),
             Op::CopyFrom
             | Op::CopyTo
             | Op::CopyCommit

@@ -4,7 +4,7 @@ use crate::alu::table::NAN32;
 
 /// `cvt.f32.f16`
 #[inline(always)]
-pub(super) fn widen16(a: u32) -> u32 {
+pub(in crate::alu) fn widen16(a: u32) -> u32 {
     let magnitude = a & 0x7fff;
     let sign = (a & 0x8000) << 16;
     // Moves the fields into place and corrects the exponent's bias by an exact product, which also normalises.
@@ -21,7 +21,7 @@ pub(super) fn widen_brain(a: u32) -> u32 {
 
 /// `cvt.rn.f16.f32`
 #[inline(always)]
-pub(super) fn narrow16(a: u32) -> u32 {
+pub(in crate::alu) fn narrow16(a: u32) -> u32 {
     let magnitude = a & 0x7fff_ffff;
     let sign = a >> 16 & 0x8000;
     // Adds just under half of the last kept bit, and one more if that bit is odd; a carry may reach infinity.

@@ -8,6 +8,7 @@ use crate::machine::control::{Control, Grouping};
 use crate::machine::device::message::{GridId, Program, ProgramId, Tag};
 use crate::machine::grid::launch::Launch;
 use crate::machine::grid::loaded::{Loaded, arguments, per_block};
+use crate::machine::images::{Bound, What};
 use crate::memory::{Environment, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
@@ -28,6 +29,12 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         }
         for (k, address) in variables.iter().enumerate() {
             initialise(&mut self.memory, env, &variables, k, *address);
+        }
+        for ((name, v), address) in env.variables.iter().zip(&variables) {
+            if let Some(reference) = &v.reference {
+                let bound = Bound { name: name.clone(), what: What::Nothing(reference.kind) };
+                Arc::make_mut(&mut self.images).bind(*address, bound);
+            }
         }
         let visible = Arc::new(Visible::of(env, !C::JOINS, true, false));
         self.programs.push(LoadedProgram { program: program.clone(), tag, variables, visible });
@@ -78,6 +85,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             bounds: config.bounds.clone(),
             stack_limit: config.stack_limit,
             mma_exact: config.mma_exact,
+            images: Arc::clone(&self.images),
             heap: config.heap,
             workspace,
             moves_stack: env.code.iter().any(|i| matches!(i.op, Op::Alloca | Op::StackRestore)),

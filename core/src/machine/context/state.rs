@@ -20,6 +20,7 @@ use crate::machine::device::message::{
     ContextId, ContextInput, ContextIo, ContextOutput, GridId, Program, ProgramId, Tag,
 };
 use crate::machine::grid::state::Grid;
+use crate::machine::images::Images;
 use crate::memory::flat::Arena;
 use crate::memory::{Environment, Fault};
 use crate::program::env::ProgEnv;
@@ -49,6 +50,8 @@ pub struct ContextState<C, M> {
     pub memory: M,
     /// Its programs; a program's index is its place.
     pub programs: Vec<LoadedProgram>,
+    /// What handles of textures and surfaces stand for.
+    pub images: Arc<Images>,
     /// Its message lists.
     pub io: ContextIo,
     /// Its grids, in the order in which they were started.
@@ -103,6 +106,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             id,
             memory,
             programs: Vec::new(),
+            images: Arc::default(),
             io: ContextIo::default(),
             grids: Vec::new(),
             leaving: Vec::new(),
@@ -321,6 +325,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
     pub(in crate::machine) fn with_control<D: Control>(&self, control: impl Fn(&C) -> D) -> ContextState<D, M> {
         let mut new = ContextState::new(self.id, self.memory.clone(), self.processors.clone());
         new.programs.clone_from(&self.programs);
+        new.images = Arc::clone(&self.images);
         new.grids = self.grids.iter().map(|g| g.with_control(&control)).collect();
         new.leaving = self.leaving.iter().map(|g| g.with_control(&control)).collect();
         new.ended = self.ended;

@@ -4,10 +4,12 @@ use crate::base::{Frame, LANES, LaneMask, Lanes32, Lanes64, number};
 use crate::machine::bounds::Bounds;
 use crate::machine::config::HeapConfig;
 use crate::machine::control::Grouping;
+use crate::machine::images::Images;
 use crate::memory::{LocalMemory, Uses};
 use crate::program::env::{FuncId, Function, Init, Preload, ProgEnv, Special};
 use crate::program::ops::Class;
 use crate::verdict::Shape;
+use std::sync::Arc;
 
 /// What a launch fixes for all its blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,6 +46,8 @@ pub struct Loaded {
     pub stack_limit: u32,
     /// Whether matrix instructions round the exact sum once.
     pub mma_exact: bool,
+    /// What the handles of textures and surfaces stand for.
+    pub images: Arc<Images>,
     /// The heap of the device's `malloc`.
     pub heap: HeapConfig,
     /// Whether anything in the program moves the top of the stack of a function that runs.

@@ -5,6 +5,7 @@ mod copy;
 mod exchange;
 pub(in crate::machine) mod frames;
 mod guarded;
+mod image;
 mod instructions;
 pub(in crate::machine) mod instrumented;
 mod matrix;

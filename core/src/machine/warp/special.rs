@@ -18,6 +18,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             Op::WarpSync => return self.warp_sync(),
             Op::Exchange => return self.exchange(),
             Op::Matrix => return self.matrix(),
+            Op::Image => self.image()?,
             op if op.copies() => self.copy()?,
             Op::Barrier(check) => self.mbarrier(check)?,
             Op::ReadSpecial(which) => self.clock(which),

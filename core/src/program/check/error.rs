@@ -94,6 +94,12 @@ phrases! {
         NoPair => ("one register, not a pair");
         /// `[name, {…}]`
         Bracket => ("a bracketed list");
+        /// What a texture, sampler or surface is named by: the type of a variable.
+        Handle(ty: &'static str) => ("a `{ty}` variable or a register of 64 bits");
+        /// A list of so many coordinates or more.
+        Coordinates(count: usize) => ("a list of 1, 2 or 4 elements, {count} at least");
+        /// A coordinate of a type.
+        Coordinate(ty: String) => ("a register of 32 bits, or a constant, of type `{ty}`");
         /// `{a, b, …}`
         Group => ("a register or a list of registers");
     }

@@ -17,6 +17,7 @@ mod section;
 mod similar;
 #[cfg(test)]
 mod tests;
+mod texture;
 mod variable;
 mod version;
 

@@ -14,11 +14,11 @@ use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 
 /// Whether something fits; the complaint is boxed, since it is rare and large.
-pub type Verdict = Result<(), Box<CheckError>>;
+pub(super) type Verdict = Result<(), Box<CheckError>>;
 
 /// What an operand is, once its names are looked up.
 #[derive(Clone, Copy, Debug)]
-enum Arg {
+pub(super) enum Arg {
     Register(Modifier, u8),
     /// A special register; the flag says that `mov` may read only its low bits.
     Special(Modifier, bool),
@@ -124,11 +124,18 @@ impl Checker<'_> {
             let count = instr.mods.first().is_none_or(|m| m.text(self.names) != "warp");
             let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count };
             self.operand(operand, want, types, &cx)?;
+            if want.role == Role::Bracket && is_image(instr.opcode) {
+                self.image(operand, instr, types, &cx)?;
+            }
             if want.role == Role::Group
                 && let Some(fragment) = self.fragment(instr.opcode, &instr.mods, types, number)
             {
                 self.registers(operand, fragment, &cx)?;
             }
+        }
+        if matches!(instr.opcode, Opcode::TEX | Opcode::TLD4) {
+            let cx = Context { number: 3, opcode: instr.opcode, shape, lone, count: false };
+            self.after_brackets(instr, types, &cx)?;
         }
         self.state_of_mbarrier(instr)?;
         self.sizes_of_copy(instr)
@@ -310,7 +317,7 @@ impl Checker<'_> {
         }
     }
 
-    fn classify(&mut self, operand: &Operand, cx: &Context) -> Arg {
+    pub(super) fn classify(&mut self, operand: &Operand, cx: &Context) -> Arg {
         let video = cx.opcode.text(self.names).starts_with('v') && cx.opcode != Opcode::VOTE;
         match &operand.kind {
             OperandKind::Name(name) | OperandKind::Not(name) | OperandKind::Minus(name) => self.classify_name(*name),
@@ -525,7 +532,7 @@ impl Checker<'_> {
         }
     }
 
-    fn wrong(&mut self, operand: &Operand, expected: Expected, cx: &Context) -> Verdict {
+    pub(super) fn wrong(&mut self, operand: &Operand, expected: Expected, cx: &Context) -> Verdict {
         let (found, other) = match &operand.kind {
             OperandKind::Name(name) => (self.found(*name).unwrap_or(Found::Other), self.declared_at(*name)),
             OperandKind::Member(name, _) => match self.found(*name) {
@@ -552,8 +559,16 @@ impl Checker<'_> {
     }
 }
 
+/// Whether an instruction is one of textures or surfaces.
+fn is_image(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::TEX | Opcode::TLD4 | Opcode::TXQ | Opcode::SULD | Opcode::SUST | Opcode::SURED | Opcode::SUQ
+    )
+}
+
 /// Where an operand stands.
-struct Context<'a> {
+pub(super) struct Context<'a> {
     number: usize,
     opcode: Opcode,
     shape: &'a Shape,

@@ -47,6 +47,12 @@ impl<'t> FnLower<'_, 't> {
             O::MBARRIER => self.mbarrier(instr),
             O::MAPA => self.mapa(instr),
             O::GETCTARANK => self.getctarank(instr),
+            O::TEX | O::TLD4 => self.texture(instr),
+            O::SULD => self.surface_load(instr),
+            O::SUST => self.surface_store(instr),
+            O::SURED => self.surface_reduce(instr),
+            O::TXQ | O::SUQ => self.image_query(instr),
+            O::ISTYPEP => self.istypep(instr),
             O::NANOSLEEP => self.nanosleep(instr),
             O::ALLOCA | O::STACKSAVE | O::STACKRESTORE => self.stack(instr),
             // Hints about caches, counters, dependent grids and register numbers.

@@ -33,7 +33,10 @@ impl Reader<'_> {
             Some(Kind::Word) if r.is_word("generic") => r.symbolic().map(constant),
             Some(Kind::Word) => r.named(),
             Some(Kind::LBracket) => r.bracket(),
-            Some(Kind::LBrace) => r.vector(),
+            Some(Kind::LBrace) => {
+                let list = r.vector()?;
+                r.paired(list, from)
+            }
             Some(Kind::Underscore) => {
                 let sink = r.sink()?;
                 r.paired(sink, from)

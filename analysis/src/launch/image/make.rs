@@ -1,0 +1,164 @@
+//! Making textures, samplers and surfaces in a context.
+
+use super::{ImageSpec, Images, SamplerSpec, Texels};
+use crate::alu::image::{Address, Filter, Image, Meaning, Sampler, Texture};
+use crate::launch::Buffer;
+use crate::launch::device::{Failure, Placed};
+use crate::launch::problem::{At, Problem, ProblemKind};
+use crate::machine::Context;
+use crate::machine::images::{Bound, What};
+use crate::program::env::{ProgEnv, Reference};
+use crate::verdict::ImageKind;
+use indexmap::IndexMap;
+
+/// The handles of what was made, by kind and name.
+pub type Made = IndexMap<(ImageKind, String), u64>;
+
+/// Makes all; `place` gives a buffer by its name, and has those made that textures have of their own.
+///
+/// # Errors
+/// Everything that is wrong with them; the memory cap.
+pub fn made(
+    context: &mut Context,
+    all: &Images,
+    mut place: impl FnMut(&mut Context, &str, Option<&Buffer>) -> Result<Option<Placed>, Failure>,
+) -> Result<Made, Failure> {
+    let (mut made, mut problems) = (Made::new(), Vec::new());
+    let env = context.program();
+    // A texture may have the texels of another one, or of a surface.
+    for (_, name, spec) in all.images() {
+        if let Texels::Own(init) = &spec.texels {
+            place(context, name, own(spec, init).as_ref())?;
+        }
+    }
+    for (kind, name, spec) in all.images() {
+        let reference = match reference(&env, kind, spec.variable.as_deref(), spec.at) {
+            Ok(found) => found,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        let (buffer, offset) = match &spec.texels {
+            Texels::Buffer { name, offset } => (name, *offset),
+            Texels::Own(_) => (name, 0),
+        };
+        let Some(Placed { address, bytes, .. }) = place(context, buffer, None)? else {
+            problems.push(ProblemKind::UnknownBuffer { name: buffer.clone(), known: Vec::new() }.at(spec.at));
+            continue;
+        };
+        let image = image(spec, address.wrapping_add(offset));
+        if offset.checked_add(image.bytes()).is_none_or(|end| end > bytes) {
+            let (name, buffer, wanted) = (name.clone(), buffer.clone(), image.bytes());
+            problems.push(ProblemKind::TexelsBeyond { name, buffer, offset, wanted, bytes }.at(spec.at));
+            continue;
+        }
+        let what = if kind == ImageKind::Texture {
+            let sampler = sampler(&spec.sampler, reference, Sampler::default());
+            let texture = Texture { image, sampler, read: spec.read };
+            if sampler.filter == Filter::Linear && texture.gives() != Meaning::Float {
+                let format = spec.format.channel.name();
+                problems.push(ProblemKind::BlendsIntegers { name: name.clone(), format }.at(spec.at));
+                continue;
+            }
+            What::Texture(texture)
+        } else {
+            What::Surface(image)
+        };
+        bind(context, &mut made, (kind, name, what), spec.variable.as_deref());
+    }
+    for (name, spec) in &all.samplers {
+        match reference(&env, ImageKind::Sampler, spec.variable.as_deref(), spec.at) {
+            Ok(reference) => {
+                // A sampler that does not say otherwise leaves it to the texture whether coordinates are normalised.
+                let usual = Sampler { normalised: true, ..Sampler::default() };
+                let what = What::Sampler(sampler(&spec.sampler, reference, usual));
+                bind(context, &mut made, (ImageKind::Sampler, name, what), spec.variable.as_deref());
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    // A sampler of the program needs nothing that a host would say.
+    for (name, variable) in &env.variables {
+        let Some(reference) = variable.reference.as_ref().filter(|r| r.kind == ImageKind::Sampler) else { continue };
+        let given = |(_, spec): (&String, &super::NamedSampler)| spec.variable.as_deref() == Some(name.as_str());
+        if !all.samplers.iter().any(given)
+            && let Some((address, _)) = context.symbol(name)
+            && let Some(images) = context.images_mut()
+        {
+            let usual = Sampler { normalised: true, ..Sampler::default() };
+            let what = What::Sampler(sampler(&SamplerSpec::default(), Some(reference), usual));
+            images.bind(address, Bound { name: name.clone(), what });
+        }
+    }
+    if problems.is_empty() { Ok(made) } else { Err(Failure::Input(problems)) }
+}
+
+/// The buffer of a texture's own.
+fn own(spec: &ImageSpec, init: &crate::launch::Data) -> Option<Buffer> {
+    let ty = spec.element()?;
+    let len = Some(image(spec, 0).bytes() / u64::from(ty.bytes));
+    Some(Buffer { ty, init: init.clone(), len, at: spec.at })
+}
+
+/// Its texels, once it is known where they lie.
+fn image(spec: &ImageSpec, address: u64) -> Image {
+    let ImageSpec { geometry, linear, size, layers, format, pitch, .. } = *spec;
+    let pitch = pitch.unwrap_or(u64::from(size[0]) * u64::from(format.bytes()));
+    Image { geometry, size, layers: layers * geometry.faces(), format, address, pitch, linear }
+}
+
+/// The variable that something is bound to, which must be of its kind.
+fn reference<'a>(
+    env: &'a ProgEnv,
+    kind: ImageKind,
+    variable: Option<&str>,
+    at: At,
+) -> Result<Option<&'a Reference>, Problem> {
+    let Some(name) = variable else { return Ok(None) };
+    let references = || env.variables.iter().filter_map(|(name, v)| Some((name, v.reference.as_ref()?)));
+    match references().find(|(known, reference)| *known == name && reference.kind == kind) {
+        Some((_, reference)) => Ok(Some(reference)),
+        None => {
+            let known = references().filter(|(_, r)| r.kind == kind).map(|(name, _)| name.clone()).collect();
+            Err(ProblemKind::NoReference { name: name.to_owned(), ty: kind.type_name(), known }.at(at))
+        }
+    }
+}
+
+/// Makes a handle, and binds to a variable.
+fn bind(context: &mut Context, made: &mut Made, (kind, name, what): (ImageKind, &str, What), variable: Option<&str>) {
+    let address = variable.and_then(|variable| context.symbol(variable));
+    let Some(images) = context.images_mut() else { return };
+    let bound = Bound { name: name.to_owned(), what };
+    if let Some((address, _)) = address {
+        images.bind(address, bound.clone());
+    }
+    made.insert((kind, name.to_owned()), images.make(bound));
+}
+
+/// What is said of a sampler, or else by the initialiser of its variable (PTX ISA 5.3), or else the usual.
+fn sampler(said: &SamplerSpec, reference: Option<&Reference>, usual: Sampler) -> Sampler {
+    let field = |name: &str| {
+        let fields = reference.into_iter().flat_map(|r| &r.fields);
+        fields.into_iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+    };
+    let of = |axis: usize| {
+        let names = ["addr_mode_0", "addr_mode_1", "addr_mode_2"];
+        field(names[axis]).and_then(|word| numbered(word, Address::ALL).or_else(|| Address::named(word)))
+    };
+    let filter = field("filter_mode").and_then(|word| numbered(word, Filter::ALL).or_else(|| Filter::named(word)));
+    let is = |name: &str| field(name).map(|word| word != "0" && word != "false");
+    let normalised = is("normalized_coords").or(is("force_unnormalized_coords").map(|forced| !forced));
+    Sampler {
+        address: said.address.unwrap_or([0, 1, 2].map(|axis| of(axis).unwrap_or(usual.address[axis]))),
+        filter: said.filter.or(filter).unwrap_or(usual.filter),
+        normalised: said.normalised.or(normalised).unwrap_or(usual.normalised),
+        border: said.border.map_or(usual.border, |colour| colour.map(f32::to_bits)),
+    }
+}
+
+/// A field's value that is a number: PTX numbers its words from 0.
+fn numbered<T: Copy>(word: &str, all: &[T]) -> Option<T> {
+    all.get(word.parse::<usize>().ok()?).copied()
+}
