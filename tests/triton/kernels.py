@@ -216,6 +216,9 @@ if __name__ == "__main__":
         kind = tl.int32 if total == "i32" else tl.float32
         write("matmul_" + name, matmul, kinds, {"TYPE": kind, "PRECISION": precision} | tile, warps)
     halves = {"a": "*fp16|", "b": "*fp16|", "c": "*fp32|"}
+    # In tiles of the usual size, to be measured.
+    write("../../benches/tensor/matmul", matmul, halves | sizes,
+          {"TYPE": tl.float32, "PRECISION": "tf32", "BM": 128, "BN": 128, "BK": 32}, warps=4)
     write("splitk", splitk, halves | sizes | {"part": "i32|"}, tiles)
     write("grouped", grouped, halves | {"table": "*i32|", "problems": "i32"}, tiles)
 
