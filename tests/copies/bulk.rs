@@ -167,6 +167,21 @@ fn a_wait_for_reading_frees_the_source() {
     output(&kernel(&format!("{store}cp.async.bulk.wait_group 0;\n{reads}"), ""), |kernel| kernel).unwrap();
 }
 
+/// What was stored by ordinary instructions is handed to bulk copies by a fence between proxies.
+#[test]
+fn a_fence_between_proxies_that_is_missing_is_found() {
+    let store = "0: cp.async.bulk.global.shared::cta.bulk_group [%out], [%s], 512;\n0: cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+    let text = kernel(store, "");
+    output(&text, |kernel| kernel).unwrap();
+    let error = output(&text.replace("fence.proxy.async;\n", ""), |kernel| kernel).unwrap_err();
+    assert!(error.contains("[race]") && error.contains("no fence.proxy.async between"), "{error}");
+    let load = format!(
+        "0: mbarrier.arrive.expect_tx.shared.b64 _, [%b], 16;\n0: cp.async.bulk.shared::cluster.global.{TOLD} [%s], [%in], 16, [%b];\n"
+    );
+    // What is read by ordinary instructions only needs none.
+    output(&kernel(&load, &format!("{WAIT}{GIVE}")).replace("fence.proxy.async;\n", ""), |kernel| kernel).unwrap();
+}
+
 /// Each defect is found in one run, and shown by a schedule; the kernel that it was made of is silent.
 #[test]
 fn what_is_missing_is_found_and_shown() {

@@ -77,6 +77,7 @@ const fn cause(cause: Unordered) -> &'static str {
     match cause {
         Unordered::SameInstruction => "by lanes of one instruction",
         Unordered::InFlight => "one of them by an asynchronous copy that its thread has not waited for",
+        Unordered::Proxy => "one of them by a bulk copy, with no fence.proxy.async between",
         Unordered::SameWarp => "by threads of one warp with no __syncwarp() between",
         Unordered::SameBlock => "by threads of one block with no barrier between",
         Unordered::OtherBlock => "by threads of different blocks that nothing orders",
@@ -94,7 +95,10 @@ pub(super) const fn hint(race: &Race) -> &'static str {
             "which lane's write stays is open: let one lane write, or use an atomic operation"
         }
         Unordered::InFlight => {
-            "wait for the copy's group in the thread that began it (cp.async.wait_group), then meet at a barrier"
+            "wait for the copy: for its group in the thread that began it, which then meets the others at a barrier, or at the mbarrier that it tells"
+        }
+        Unordered::Proxy => {
+            "put fence.proxy.async behind the store, in the thread that stores, before it meets the one that copies"
         }
         Unordered::SameWarp => "put __syncwarp() (bar.warp.sync) between, or let one thread do both",
         Unordered::SameBlock => "put __syncthreads() (bar.sync) between, outside of divergent branches",

@@ -177,6 +177,8 @@ pub enum Op {
         /// Its ordering.
         order: Order,
     },
+    /// `fence.proxy.async`: orders accesses of bulk copies with others. They are ordered here; who checks for races asks for it.
+    ProxyFence,
     /// `nanosleep`: nanoseconds in 32-bit slot `a`.
     Nanosleep,
     /// Reads a register that changes while the kernel runs into `d` (a 64-bit slot for the 64-bit ones).

@@ -57,7 +57,7 @@ impl ProgEnv {
         for _ in 0..STEPS {
             let Some(i) = self.code.get(pc as usize) else { return false };
             pc = match i.op {
-                Op::Nop | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync => pc + 1,
+                Op::Nop | Op::ProxyFence | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync => pc + 1,
                 _ if i.guard.is_some() => return false,
                 Op::Bra | Op::Break => i.imm,
                 Op::Exit => return true,

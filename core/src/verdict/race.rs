@@ -47,6 +47,8 @@ pub enum Unordered {
     SameInstruction,
     /// One is of an asynchronous copy that its thread has not waited for.
     InFlight,
+    /// One is of a bulk copy, which goes by another proxy, and no fence between proxies comes between.
+    Proxy,
     /// Threads of one warp, with no synchronisation of the warp between.
     SameWarp,
     /// Threads of one block, with no barrier between.

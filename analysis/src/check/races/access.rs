@@ -60,7 +60,7 @@ fn taken_apart(
         }
     };
     let cx = Context { launch, at, warp, access, sites, site, pc: access.pc, access_id };
-    if beside && (site.copies.is_some() || !watch.copies.is_empty()) {
+    if beside && (site.copies.is_some() || watch.copies.looks_at_all()) {
         watch.beside_copies(&cx)?;
     }
     let word = site.is_word();
@@ -353,7 +353,7 @@ impl Watch {
                     raced,
                     byte,
                     shared,
-                    in_flight: false,
+                    with_copy: None,
                 }));
             }
             if cx.access_id == AccessId::NONE && (!releases.is_empty() || cx.site.acquires) {

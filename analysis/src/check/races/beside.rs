@@ -6,10 +6,10 @@ use super::context::Context;
 use super::copies::{DEVICE, Flown, NO_GROUP};
 use super::finding::Conflict;
 use super::history::Raced;
-use super::sites::{Awaited, Site};
+use super::sites::{Awaited, Flight, Side, Site};
 use super::watch::Watch;
 use crate::base::{LANES, LaneMask, lanes_of};
-use crate::verdict::{Access, AccessKind, Contents, DeviceMemory, Step, Stop, Stride, Who};
+use crate::verdict::{Access, AccessKind, Contents, DeviceMemory, Step, Stop, Stride, Unordered, Who};
 
 impl Watch {
     /// An access meets copies in flight, and may begin some itself.
@@ -30,11 +30,12 @@ impl Watch {
                 };
                 let thread = Thread { lane: u32::try_from(theirs).unwrap_or(0), ..flown.first };
                 let raced = Raced { thread, pc: flown.pcs[usize::from(!source)], value: None, times: 1 };
-                let conflict = Conflict { raced, byte, shared, in_flight: true };
+                let conflict = Conflict { raced, byte, shared, with_copy: Some(Unordered::InFlight) };
                 let start = cx.site.start(byte);
                 self.conflict(cx, lane, start, None, &conflict)?;
             }
         }
+        self.across_proxies(cx)?;
         if let Some(flight) = cx.site.copies
             && let Some(block) = &self.blocks[cx.at]
         {
@@ -42,6 +43,32 @@ impl Watch {
             let lane = access.lanes.trailing_zeros() as usize & (LANES - 1);
             let shared = self.is_shared(cx, access.addresses[lane]).unwrap_or(false);
             self.copies.begin(cx, flight, if shared { cx.at } else { DEVICE }, me);
+        }
+        Ok(())
+    }
+
+    /// Ordinary accesses that write are noted where a program has bulk copies, and sources of these are compared with them.
+    ///
+    /// # Errors
+    /// A race, where the first one is to stop the run.
+    fn across_proxies(&mut self, cx: &Context<'_>) -> Result<(), Stop> {
+        let access = cx.access;
+        let reads = cx.site.copies == Some(Flight { side: Side::Source, bulk: true });
+        let writes = cx.site.copies.is_none() && access.kind != AccessKind::Read;
+        for lane in lanes_of(access.lanes).filter(|_| reads || writes) {
+            let address = access.addresses[lane];
+            if !self.is_shared(cx, address).unwrap_or(false) {
+                continue;
+            }
+            if writes && let Some(block) = &self.blocks[cx.at] {
+                self.copies.proxies.stored(cx.at, (address, access.bytes), (block.thread(cx.warp, lane), cx.pc));
+            }
+            let behind = self.copies.proxies.behind(cx.at, address, access.bytes).filter(|_| reads);
+            if let Some((byte, (thread, pc))) = behind {
+                let raced = Raced { thread, pc, value: None, times: 1 };
+                let conflict = Conflict { raced, byte, shared: true, with_copy: Some(Unordered::Proxy) };
+                self.conflict(cx, lane, cx.site.start(byte), None, &conflict)?;
+            }
         }
         Ok(())
     }

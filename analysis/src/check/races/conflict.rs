@@ -38,10 +38,8 @@ impl Watch {
         let same_instruction = cx.is_twin(me.warp, thread, pc, start);
         let (first, second) = (other.party(start, theirs), site.party(address, value));
         let near = thread.same_block(me);
-        let cause = match conflict.in_flight {
-            true => Unordered::InFlight,
-            false => cause(other, site, same_instruction, thread.warp == me.warp, near),
-        };
+        let apart = || cause(other, site, same_instruction, thread.warp == me.warp, near);
+        let cause = conflict.with_copy.unwrap_or_else(apart);
         let space = if conflict.shared { AllocKind::Shared } else { AllocKind::Global };
         let race = Race { first, second, space, inside: None, cause, same_value: equal_stores(&first, &second) };
         let bug = Bug {
@@ -63,7 +61,7 @@ impl Watch {
         let [a, b] = [first, second].map(|lane| cx.stored(lane, address));
         if site.strength == Strength::Weak {
             let raced = Raced { thread: x, pc: access.pc, value: a, times: 1 };
-            let conflict = Conflict { raced, byte: address, shared, in_flight: false };
+            let conflict = Conflict { raced, byte: address, shared, with_copy: None };
             return self.conflict(cx, second, address, b, &conflict);
         }
         if a == b {

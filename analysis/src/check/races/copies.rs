@@ -7,6 +7,7 @@
 
 use super::clock::Thread;
 use super::context::Context;
+use super::proxies::Proxies;
 use super::sites::{Flight, Side};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::verdict::AccessKind;
@@ -77,6 +78,8 @@ pub(super) struct Copies {
     written: Words<(usize, u64)>,
     /// In the same way.
     read: Words<(usize, u64)>,
+    /// Ordinary stores that bulk copies must not read yet.
+    pub proxies: Proxies,
 }
 
 /// The words that bytes at an address lie in.
@@ -141,6 +144,7 @@ impl Copies {
     /// A block is complete: nobody touches its shared memory any more.
     pub fn end_block(&mut self, at: usize) {
         self.sources.retain(|(block, _), _| *block != at);
+        self.proxies.fenced(at);
         for number in self.of(|flown| flown.at == at) {
             self.end(number, !0);
         }
@@ -304,5 +308,10 @@ impl Copies {
     /// Whether nothing is in flight.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// Whether accesses that are no copies' matter.
+    pub fn looks_at_all(&self) -> bool {
+        !self.all.is_empty() || self.proxies.matter()
     }
 }

@@ -75,8 +75,8 @@ pub(super) struct Conflict {
     pub byte: u64,
     /// Whether it lies in shared memory.
     pub shared: bool,
-    /// Whether the other access is an asynchronous copy's that nobody has waited for.
-    pub in_flight: bool,
+    /// What makes it a race with an asynchronous copy, if it is one.
+    pub with_copy: Option<Unordered>,
 }
 
 impl Findings {

@@ -25,6 +25,7 @@ mod history;
 mod launch;
 mod pattern;
 mod performed;
+mod proxies;
 mod quiet;
 mod readers;
 mod shadow;

@@ -26,6 +26,8 @@ pub(super) enum Site {
         /// In bulk.
         bulk: bool,
     },
+    /// Accesses of bulk copies are ordered with others.
+    ProxyFence,
     /// Threads have waited for their copies.
     CopyWait(Awaited),
 }
@@ -161,6 +163,7 @@ pub(super) fn sites(env: &ProgEnv, weak: bool, remote: bool) -> Vec<Site> {
             Op::WarpSync => Site::WarpSync(i.a),
             Op::Exit => Site::Exit,
             Op::CopyCommit => Site::CopyCommit { bulk: false },
+            Op::ProxyFence => Site::ProxyFence,
             Op::BulkCommit => Site::CopyCommit { bulk: true },
             Op::CopyWait => {
                 let newest = (i.imm != u32::MAX).then_some(i.imm);

@@ -60,6 +60,7 @@ impl Watch {
         self.fenced = Fenced::default();
         self.flights = Flights::default();
         self.copies.clear();
+        self.copies.proxies.begin(&self.env);
         Ok(())
     }
 
@@ -133,6 +134,7 @@ impl Watch {
                 }
             }
             Site::CopyCommit { bulk } => self.copies.commit(at, who.warp, step.lanes, bulk),
+            Site::ProxyFence => self.copies.proxies.fenced(at),
             Site::Other | Site::Access(_) | Site::CopyWait(_) => {}
         }
     }

@@ -205,7 +205,7 @@ impl Thread<'_, '_, '_, '_, '_> {
                 }
                 if call == Syscall::AssertFail { self.step() } else { Err(gap(&format!("`{}`", call.name()))) }
             }
-            Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Nop | Op::Nanosleep => self.step(),
+            Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Nop | Op::ProxyFence | Op::Nanosleep => self.step(),
             Op::Fence { scope, order } => {
                 let guard = self.guard(i)?;
                 if let Some(guard) = guard {

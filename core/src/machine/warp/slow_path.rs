@@ -127,7 +127,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
                 self.mem.fence(self.sh.issuer(self.flow.pc, self.flow.depth), m, scope, order, self.cx)?;
                 return Ok(Did::Next);
             }
-            Op::Nop | Op::Nanosleep => return Ok(Did::Next),
+            Op::Nop | Op::Nanosleep | Op::ProxyFence => return Ok(Did::Next),
             _ => return self.timed(),
         }))
     }

@@ -60,7 +60,7 @@ impl<'t> FnLower<'_, 't> {
         self.plain(Instr { a, b, c, d, imm, ..Instr::new(Op::Bar) })
     }
 
-    /// `membar…`, `fence…`. Those between proxies do nothing, since there is only one proxy here; that between aliases lets a
+    /// `membar…`, `fence…`. Those between proxies do nothing, since memory is the same through all here; that between aliases lets a
     /// thread's own accesses wait for each other, which matters where memory keeps no order among them (D-prio).
     pub(super) fn fence(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let mods = &instr.mods;
@@ -72,7 +72,8 @@ impl<'t> FnLower<'_, 't> {
             return self.plain(Op::Fence { scope: Scope::Cta, order: Order::Relaxed });
         }
         if proxy {
-            return self.plain(Op::Nop);
+            let with_async = mods.iter().any(|m| m.text(names).starts_with("async"));
+            return self.plain(if with_async { Op::ProxyFence } else { Op::Nop });
         }
         let orders = [(M::SC, Order::Sc), (M::ACQUIRE, Order::Acquire), (M::RELEASE, Order::Release)];
         let named = orders.iter().find(|(word, _)| mods.contains(word)).map_or(Order::AcqRel, |row| row.1);

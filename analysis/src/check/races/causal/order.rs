@@ -34,7 +34,8 @@ impl Causal {
                 }
             }
             // Programs that copy are not searched for races of all schedules.
-            Some(Site::Other | Site::Access(_) | Site::CopyCommit { .. } | Site::CopyWait(_)) | None => {}
+            Some(Site::Other | Site::Access(_) | Site::ProxyFence | Site::CopyCommit { .. } | Site::CopyWait(_))
+            | None => {}
         }
     }
 
