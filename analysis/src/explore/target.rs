@@ -322,6 +322,9 @@ pub fn setup_hash(launches: &[Launch], context: &Context) -> u64 {
     if config.mma_exact {
         add("mma exact".to_owned());
     }
+    if let Some(images) = context.images().filter(|images| !images.is_empty()) {
+        add(format!("{images:?}"));
+    }
     add(config.memory.described());
     hasher.update(&context.memory_hash().to_le_bytes());
     hasher.digest()

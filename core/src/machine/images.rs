@@ -70,6 +70,12 @@ impl Images {
         self.bound.insert(variable, bound);
     }
 
+    /// Whether there is neither a handle nor an opaque variable.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bound.is_empty()
+    }
+
     /// What a value stands for, if it is a handle or the address of an opaque variable.
     #[must_use]
     pub fn get(&self, handle: u64) -> Option<&Bound> {

@@ -117,6 +117,12 @@ impl Context {
             .ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))
     }
 
+    /// What the handles of textures and surfaces stand for. `None`: the context is gone.
+    #[must_use]
+    pub fn images(&self) -> Option<&Images> {
+        self.machine.images(self.context)
+    }
+
     /// What the handles of textures and surfaces stand for, to be changed by the host before a launch. `None`: the context is gone.
     pub fn images_mut(&mut self) -> Option<&mut Images> {
         self.machine.images_mut(self.context)

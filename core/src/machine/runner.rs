@@ -128,6 +128,9 @@ pub trait Machine: Send + Sync {
     /// The memory cap.
     fn alloc(&mut self, context: ContextId, name: &str, bytes: u64) -> Result<Option<u64>, Stop>;
 
+    /// What the handles of a context stand for.
+    fn images(&self, context: ContextId) -> Option<&Images>;
+
     /// What the handles of a context stand for, to be changed by the host.
     fn images_mut(&mut self, context: ContextId) -> Option<&mut Images>;
 
@@ -338,6 +341,10 @@ where
 
     fn alloc(&mut self, context: ContextId, name: &str, bytes: u64) -> Result<Option<u64>, Stop> {
         self.device.context_mut(context).map(|c| c.alloc(name, bytes)).transpose()
+    }
+
+    fn images(&self, context: ContextId) -> Option<&Images> {
+        self.device.context(context).map(|c| &*c.images)
     }
 
     fn images_mut(&mut self, context: ContextId) -> Option<&mut Images> {

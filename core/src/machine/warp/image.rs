@@ -101,10 +101,10 @@ impl<'a> Part<'a> {
     /// What a value stands for, which must be of a kind.
     fn bound(&self, value: u64, wanted: ImageKind) -> Found<&'a Bound> {
         let bound = self.images.get(value).ok_or(ImageProblem::NoHandle { value, wanted, inside: None })?;
-        let (name, found) = (bound.name.clone(), bound.what.kind());
+        let (name, found) = (|| bound.name.clone(), bound.what.kind());
         match bound.what {
-            _ if found != wanted => Err(ImageProblem::OtherKind { name, found, wanted }),
-            What::Nothing(_) => Err(ImageProblem::Unbound { name, wanted }),
+            _ if found != wanted => Err(ImageProblem::OtherKind { name: name(), found, wanted }),
+            What::Nothing(_) => Err(ImageProblem::Unbound { name: name(), wanted }),
             _ => Ok(bound),
         }
     }
