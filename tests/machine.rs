@@ -29,6 +29,7 @@ mod space;
 mod symmetry;
 mod tensor;
 mod triton;
+mod video;
 mod walk;
 mod warp_size;
 

@@ -18,6 +18,7 @@ mod similar;
 mod tests;
 mod variable;
 mod version;
+mod video;
 
 pub use error::{CheckError, Expected, Found, Problem};
 pub use scope::{ParamKind, Symbol, SymbolKind};

@@ -22,6 +22,7 @@ mod operand;
 mod owners;
 pub(super) mod symbol;
 pub(super) mod types;
+mod video;
 mod warp;
 mod wmma;
 
