@@ -5,13 +5,8 @@ use crate::example;
 use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 use std::time::Duration;
-use warpstep::base::SourceMap;
-use warpstep::launch::{Device, Failure, Spec, load, run};
+use warpstep::launch::Spec;
 use warpstep::machine::{Config, ControlModel};
-use warpstep::verdict::{Silent, Stop};
-
-/// Launch files of what cannot be executed yet: they must say so, not give a wrong answer.
-const GAPS: &[(&str, &str)] = &[("feat/launch.video.toml", "video instructions")];
 
 /// Stores the addresses that `malloc` gives, which are the machine's choice: that it ends is all one can expect.
 const ADDRESSES: &str = "feat/launch.malloc.toml";
@@ -27,10 +22,7 @@ const MODELS: [(&str, Option<ControlModel>); 4] = [
 pub fn trials() -> Vec<Trial> {
     let trials: Vec<Trial> = example::launch_files()
         .into_iter()
-        .map(|(name, path)| {
-            let gap = GAPS.iter().find(|(file, _)| *file == name).map(|(_, why)| *why);
-            Trial::test(name, move || gap.map_or_else(|| same_under_all(&path), |why| unsupported(&path, why)))
-        })
+        .map(|(name, path)| Trial::test(name, move || same_under_all(&path)))
         .collect();
     assert!(trials.len() >= 30, "only {} launch files", trials.len());
     trials
@@ -70,15 +62,4 @@ fn same_under_all(path: &Path) -> Result<(), Failed> {
         before = Some(memory);
     }
     Ok(())
-}
-
-fn unsupported(path: &Path, why: &str) -> Result<(), Failed> {
-    let mut sources = SourceMap::default();
-    let spec = Spec::read(path, &mut sources).map_err(|p| format!("{p:?}"))?;
-    let env = load(&spec.ptx, None, &mut sources).map_err(|p| format!("{p:?}"))?;
-    let mut device = Device::new(env, sources, Config::default()).map_err(|stop| format!("{stop:?}"))?;
-    match run(&spec, &mut device, &mut Silent, None, &mut |_| ()) {
-        Err(Failure::Stop(Stop::Unsupported(..))) => Ok(()),
-        other => Err(format!("{why} should be unsupported: {other:?}").into()),
-    }
 }

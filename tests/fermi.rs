@@ -26,9 +26,6 @@ pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     let asked: Option<u64> = std::env::var("FERMI_SEEDS").ok().and_then(|n| n.parse().ok());
     for (name, path) in example::launch_files() {
-        if name == "feat/launch.video.toml" {
-            continue;
-        }
         let copy = path.clone();
         trials.push(Trial::test(format!("fair {name}"), move || finishes(&copy, &fermi()?, None)));
         if !name.starts_with(LARGE) {

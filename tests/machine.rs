@@ -30,6 +30,7 @@ mod symmetry;
 mod tensor;
 mod texture;
 mod triton;
+mod video;
 mod walk;
 mod warp_size;
 

@@ -22,7 +22,8 @@ const TENSOR_PER_KIND: u64 = 200;
 /// Files beyond this size are not mutated: ptxas reads the whole of each.
 const LARGEST: usize = 60_000;
 
-fn ptxas() -> Option<PathBuf> {
+/// Where ptxas is.
+pub fn ptxas() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("WARPSTEP_PTXAS") {
         return Some(path.into());
     }
@@ -63,7 +64,7 @@ fn corpus() -> Vec<(String, String)> {
 }
 
 /// Our verdict: the first complaint, if any.
-fn ours(text: &str) -> Option<String> {
+pub fn ours(text: &str) -> Option<String> {
     let (module, syntax) = warpstep::ptx::parse(text);
     if let Some(error) = syntax.first() {
         return Some(format!("{:?}", error.kind));
@@ -73,7 +74,7 @@ fn ours(text: &str) -> Option<String> {
 }
 
 /// The architecture to check a text for: the file's own when it is newer or has a suffix, else `compute_90`.
-fn arch(text: &str) -> String {
+pub fn arch(text: &str) -> String {
     let target = text.split(".target").nth(1).and_then(|t| t.split_whitespace().next()).unwrap_or("sm_90");
     let name = target.trim_end_matches(',').trim_start_matches("sm_");
     let number: u32 = name.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(90);
@@ -88,6 +89,23 @@ fn theirs(ptxas: &Path, text: &str, arch: &str, file: &Path) -> Option<String> {
     let all = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     let complaint = all.lines().find(|l| l.contains("error") || l.contains("fatal")).map(str::to_owned);
     complaint.or_else(|| (!out.status.success()).then(|| all.clone()))
+}
+
+/// All of ptxas's errors with their lines; `None` where there is none.
+pub fn all_errors(ptxas: &Path, text: &str, arch: &str, file: &Path) -> Option<Vec<(usize, String)>> {
+    std::fs::write(file, text).expect("the temporary folder is writable");
+    let arch = format!("-arch={arch}");
+    let out = Command::new(ptxas).arg(arch).arg(file).args(["-o", "/dev/null"]).output().expect("ptxas starts");
+    if out.status.success() {
+        return None;
+    }
+    let all = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    // `ptxas FILE, line 12; error   : …`; what it makes of the text itself has lines of its own.
+    let lines = all.lines().filter(|line| !line.contains("<builtin>")).filter_map(|line| {
+        let (number, error) = line.split_once(", line ")?.1.split_once(';')?;
+        (error.contains("error") || error.contains("fatal")).then_some((number.parse().ok()?, error.trim().to_owned()))
+    });
+    Some(lines.collect())
 }
 
 struct Case {

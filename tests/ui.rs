@@ -24,6 +24,7 @@ mod rsp;
 mod sat;
 mod shared;
 mod terminal;
+mod verdicts;
 mod ways;
 mod weak;
 
@@ -43,7 +44,7 @@ use ways::{compare, generate};
 type Trials = fn() -> Vec<Trial>;
 
 /// The files with their tests.
-const FILES: [(&str, Trials); 20] = [
+const FILES: [(&str, Trials); 21] = [
     ("ui", cases::trials),
     ("agree", agree::trials),
     ("agreement", agreement::trials),
@@ -62,6 +63,7 @@ const FILES: [(&str, Trials); 20] = [
     ("rsp", rsp::trials),
     ("sat", sat::trials),
     ("terminal", terminal::trials),
+    ("verdicts", verdicts::trials),
     ("ways", ways::trials),
     ("weak", weak::trials),
 ];

@@ -43,7 +43,7 @@ fn examples(warp_size: u32) -> usize {
         let spec = Spec::read(&path, &mut sources).unwrap();
         let text: String = spec.ptx.iter().map(|(p, _)| std::fs::read_to_string(p).unwrap()).collect();
         // What cannot be executed at any size, and what is for lanes that run together.
-        if NOTICES.iter().any(|w| text.contains(w)) || spec.schedule_dependent || path.ends_with("launch.video.toml") {
+        if NOTICES.iter().any(|w| text.contains(w)) || spec.schedule_dependent {
             continue;
         }
         // Threads that a barrier counts must be whole warps.

@@ -27,6 +27,7 @@ pub mod select;
 pub mod special;
 pub mod types;
 pub mod uses;
+pub mod video;
 
 pub use crate::alu::{mode, ops};
 pub use dump::dump;

@@ -18,9 +18,13 @@ mod packed;
 #[cfg(test)]
 pub(crate) mod spec;
 #[cfg(test)]
+mod spec_video;
+#[cfg(test)]
 mod tests;
+mod video;
 
 pub use convert::IntCvt;
 pub(super) use convert::{extend, range};
 pub(crate) use ops::int_ops;
 pub use ops::*;
+pub use video::{Second, Video};

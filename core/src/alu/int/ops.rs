@@ -9,6 +9,7 @@ use super::carry::{carrying_add32, carrying_add64};
 use super::convert::{convert, pack};
 use super::dot::{s8_at, s16_at, sum2, sum4, u8_at, u16_at};
 use super::packed::{each_s16, each_u16};
+use super::video::{amount, average, each, multiply_add, related, scalar};
 use crate::alu::table::{define_functions, define_ops};
 
 /// Operation function(sources; mode word) -> result, or result + carry = formula;
@@ -265,6 +266,32 @@ macro_rules! int_ops {
             MaxS16x2 max_s16x2(a: u32, b: u32) -> u32 = each_s16(a, b, i16::max);
             MinReluS16x2 min_relu_s16x2(a: u32, b: u32) -> u32 = each_s16(a, b, |x, y| x.min(y).max(0));
             MaxReluS16x2 max_relu_s16x2(a: u32, b: u32) -> u32 = each_s16(a, b, |x, y| x.max(y).max(0));
+            // video; the mode is a `Video`
+            Vadd vadd(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, _| x + y);
+            Vsub vsub(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, _| x - y);
+            Vabsdiff vabsdiff(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, _| (x - y).abs());
+            Vmin vmin(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, _| x.min(y));
+            Vmax vmax(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, _| x.max(y));
+            Vshl vshl(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, v| x << amount(v, y));
+            Vshr vshr(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, v| x >> amount(v, y));
+            Vset vset(a: u32, b: u32, c: u32; mode) -> u32 = scalar(a, b, c, mode, |x, y, v| related(v, x, y));
+            Vmad vmad(a: u32, b: u32, c: u32; mode) -> u32 = multiply_add(a, b, c, mode);
+            Vadd2 vadd2(a: u32, b: u32, c: u32; mode) -> u32 = each::<2>(a, b, c, mode, |x, y, _| x + y);
+            Vsub2 vsub2(a: u32, b: u32, c: u32; mode) -> u32 = each::<2>(a, b, c, mode, |x, y, _| x - y);
+            Vavrg2 vavrg2(a: u32, b: u32, c: u32; mode) -> u32 = each::<2>(a, b, c, mode, |x, y, _| average(x, y));
+            Vabsdiff2 vabsdiff2(a: u32, b: u32, c: u32; mode) -> u32 =
+                each::<2>(a, b, c, mode, |x, y, _| (x - y).abs());
+            Vmin2 vmin2(a: u32, b: u32, c: u32; mode) -> u32 = each::<2>(a, b, c, mode, |x, y, _| x.min(y));
+            Vmax2 vmax2(a: u32, b: u32, c: u32; mode) -> u32 = each::<2>(a, b, c, mode, |x, y, _| x.max(y));
+            Vset2 vset2(a: u32, b: u32, c: u32; mode) -> u32 = each::<2>(a, b, c, mode, |x, y, v| related(v, x, y));
+            Vadd4 vadd4(a: u32, b: u32, c: u32; mode) -> u32 = each::<4>(a, b, c, mode, |x, y, _| x + y);
+            Vsub4 vsub4(a: u32, b: u32, c: u32; mode) -> u32 = each::<4>(a, b, c, mode, |x, y, _| x - y);
+            Vavrg4 vavrg4(a: u32, b: u32, c: u32; mode) -> u32 = each::<4>(a, b, c, mode, |x, y, _| average(x, y));
+            Vabsdiff4 vabsdiff4(a: u32, b: u32, c: u32; mode) -> u32 =
+                each::<4>(a, b, c, mode, |x, y, _| (x - y).abs());
+            Vmin4 vmin4(a: u32, b: u32, c: u32; mode) -> u32 = each::<4>(a, b, c, mode, |x, y, _| x.min(y));
+            Vmax4 vmax4(a: u32, b: u32, c: u32; mode) -> u32 = each::<4>(a, b, c, mode, |x, y, _| x.max(y));
+            Vset4 vset4(a: u32, b: u32, c: u32; mode) -> u32 = each::<4>(a, b, c, mode, |x, y, v| related(v, x, y));
             // moves, packing, unpacking
             MovW mov_w(a: u32) -> u32 = a;
             MovQ mov_q(a: u64) -> u64 = a;

@@ -1,7 +1,8 @@
 //! What each integer operation means, written a second time for the tests: on unbounded numbers and bit by bit, after
 //! PTX's own pseudo-code, with none of the tricks of the functions under test.
 
-use crate::alu::int::IntCvt;
+use super::spec_video;
+use crate::alu::int::{IntCvt, Video};
 use crate::alu::ops::IntOp;
 
 /// The low bits as an unsigned number.
@@ -21,7 +22,7 @@ fn n(a: u64, bits: u32, signed: bool) -> i128 {
 }
 
 /// A number's low bits.
-fn put(value: i128, bits: u32) -> u64 {
+pub fn put(value: i128, bits: u32) -> u64 {
     (value & ((1 << bits) - 1)) as u64
 }
 
@@ -377,6 +378,17 @@ pub fn spec(op: IntOp, [a, b, c, d]: [u64; 4], mode: u32) -> (u64, bool) {
         MaxS16x2 => halves(a, b, |x, y| s(x, 16).max(s(y, 16))),
         MinReluS16x2 => halves(a, b, |x, y| s(x, 16).min(s(y, 16)).max(0)),
         MaxReluS16x2 => halves(a, b, |x, y| s(x, 16).max(s(y, 16)).max(0)),
+
+        Vadd | Vsub | Vabsdiff | Vmin | Vmax | Vshl | Vshr | Vset => {
+            spec_video::scalar(op, [a, b, c, d], Video::of(mode))
+        }
+        Vmad => spec_video::product(Video::of(mode), [a, b, c, d]),
+        Vadd2 | Vsub2 | Vavrg2 | Vabsdiff2 | Vmin2 | Vmax2 | Vset2 => {
+            spec_video::simd(op, 16, [a, b, c, d], Video::of(mode))
+        }
+        Vadd4 | Vsub4 | Vavrg4 | Vabsdiff4 | Vmin4 | Vmax4 | Vset4 => {
+            spec_video::simd(op, 8, [a, b, c, d], Video::of(mode))
+        }
 
         MovW => put(u(a, 32), 32),
         MovQ => a,

@@ -2,7 +2,7 @@
 
 use super::spec::spec;
 use crate::alu::apply;
-use crate::alu::int::IntCvt;
+use crate::alu::int::{IntCvt, Second, Video};
 use crate::alu::ops::Class;
 use crate::alu::ops::IntOp;
 use proptest::prelude::*;
@@ -63,8 +63,44 @@ fn modes(op: IntOp) -> Vec<u32> {
             widths.iter().flat_map(|w| [cvt(*w, false).mode(), cvt(*w, true).mode()]).collect()
         }
         IntOp::CvtWW | IntOp::CvtWQ | IntOp::CvtQW | IntOp::CvtQQ => conversions(op),
+        op if format!("{op:?}").starts_with('V') => videos(op),
         _ => vec![0],
     }
+}
+
+/// Some mode words of a video instruction, of all kinds.
+fn videos(op: IntOp) -> Vec<u32> {
+    let seconds = [Second::None, Second::Add, Second::Min, Second::Max];
+    let word = |seed: u32| {
+        // Whatever the seed, the low bits of its products are well mixed.
+        let bits = seed.wrapping_mul(0x9e37_79b9).rotate_left(16).wrapping_mul(0x85eb_ca6b).rotate_left(16);
+        let flag = |i: u32| bits >> i & 1 == 1;
+        let simd = format!("{op:?}").ends_with(['2', '4']);
+        let sat = flag(3) && !op_compares(op);
+        let second = seconds[(bits >> 8 & 3) as usize];
+        let merges = !simd && second != Second::None;
+        Video {
+            a: if simd { 0 } else { 1 + seed % 7 },
+            b: if simd { 0 } else { 1 + seed / 7 % 7 },
+            d: if merges { 1 } else { (bits >> 12 & 15).max(1) & if simd { 15 } else { 7 } },
+            a_signed: flag(0),
+            b_signed: flag(1),
+            d_signed: flag(2),
+            sat,
+            second,
+            relation: 1 + bits / 64 % 6,
+            wrap: flag(4),
+            minus_product: op == IntOp::Vmad && flag(5),
+            minus_addend: op == IntOp::Vmad && flag(6),
+            plus_one: op == IntOp::Vmad && flag(7),
+            scale: [0, 7, 15, 0][(bits >> 10 & 3) as usize],
+        }
+    };
+    (0..98).map(|seed| word(seed).mode()).collect()
+}
+
+fn op_compares(op: IntOp) -> bool {
+    matches!(op, IntOp::Vset | IntOp::Vset2 | IntOp::Vset4)
 }
 
 /// The mode words of one of the general conversions.
@@ -118,7 +154,10 @@ fn every_operation_agrees_with_its_definition_at_the_corners() {
             Some(Class::P) => &CORNERS[..2],
             Some(_) => &CORNERS[..],
         };
-        for mode in modes(*op) {
+        let modes = modes(*op);
+        // Those of video instructions are many.
+        let every = if sources.len() > 2 { modes.len().div_ceil(10) } else { 1 };
+        for &mode in modes.iter().step_by(every) {
             for a in choices(0) {
                 for b in choices(1) {
                     for c in choices(2).iter().step_by(step) {

@@ -180,6 +180,18 @@ complaints! {
         Operand { opcode: String, number: usize, expected: Expected, found: Found } =>
             "bad-operand" ("operand {number} of `{opcode}` must be {expected}") ("this is {found}")
             if advice(expected, found);
+        /// A selector that an operand of a video instruction does not have; what it may have instead, if anything.
+        Selector { opcode: String, number: usize, selector: String, allowed: &'static str } =>
+            "bad-selector" ("operand {number} of `{opcode}` cannot have the selector `{selector}`") ("does not belong here")
+            if if allowed.is_empty() {
+                Some("write the operand without a selector".to_owned())
+            } else {
+                Some(format!("it may have {allowed}"))
+            };
+        /// Operands of `vmad` that are negated where they cannot be.
+        Negations { one: bool } =>
+            "bad-operand" ("`vmad` cannot negate these operands") ("not together")
+            if Some(if *one { "with `.po` nothing is negated" } else { "it negates the product or the third source" }.to_owned());
         /// A constant out of its range.
         Range { number: usize, low: i64, high: i64, value: i64 } =>
             "out-of-range" ("operand {number} must lie between {low} and {high}") ("this is {value}");

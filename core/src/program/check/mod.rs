@@ -20,6 +20,7 @@ mod tests;
 mod texture;
 mod variable;
 mod version;
+mod video;
 
 pub use error::{CheckError, Expected, Found, Problem};
 pub use scope::{ParamKind, Symbol, SymbolKind};

@@ -10,6 +10,7 @@ use crate::program::consts::{self, Value};
 use crate::program::forms::{Form, OperandForm, OperandType, Role};
 use crate::program::special::special;
 use crate::program::types::{Class, opaque, register_fits, type_info};
+use crate::program::video;
 use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 
@@ -138,7 +139,8 @@ impl Checker<'_> {
             self.after_brackets(instr, types, &cx)?;
         }
         self.state_of_mbarrier(instr)?;
-        self.sizes_of_copy(instr)
+        self.sizes_of_copy(instr)?;
+        video::lanes(instr.opcode, self.names).map_or(Ok(()), |lanes| self.video(instr, lanes))
     }
 
     /// Whether an operand is the registers of a fragment. One of untyped bits is enough for ptxas, and a number may stand for a
@@ -270,7 +272,8 @@ impl Checker<'_> {
             _ => false,
         };
         let negated = matches!(operand.kind, OperandKind::Not(_));
-        let minus = matches!(operand.kind, OperandKind::Minus(_)) && cx.opcode != Opcode::VMAD;
+        let minus = matches!(operand.kind, OperandKind::Minus(_) | OperandKind::Select { negated: true, .. })
+            && cx.opcode != Opcode::VMAD;
         if minus || negated && !(want.role == Role::PredSrc || want.role == Role::Src && ty == Modifier::PRED) {
             return false;
         }
@@ -318,10 +321,12 @@ impl Checker<'_> {
     }
 
     pub(super) fn classify(&mut self, operand: &Operand, cx: &Context) -> Arg {
-        let video = cx.opcode.text(self.names).starts_with('v') && cx.opcode != Opcode::VOTE;
+        let video = video::lanes(cx.opcode, self.names).is_some();
         match &operand.kind {
             OperandKind::Name(name) | OperandKind::Not(name) | OperandKind::Minus(name) => self.classify_name(*name),
             OperandKind::Select { name, .. } if video => self.classify_name(*name),
+            // ptxas reads neither components nor sums there.
+            OperandKind::Member(..) if video => Arg::Other,
             OperandKind::Member(name, index) => match self.classify_name(*name) {
                 Arg::Register(ty, lanes) if lanes > *index && lanes > 1 => Arg::Register(ty, 1),
                 Arg::SpecialVector => {
@@ -346,7 +351,7 @@ impl Checker<'_> {
                     }
                     Arg::Variable(_) | Arg::Function => Arg::Sum,
                     // `%r + 4`: ptxas adds a constant to an integer register wherever it reads one.
-                    Arg::Register(ty, 1) if is_whole(ty) => Arg::Register(ty, 1),
+                    Arg::Register(ty, 1) if is_whole(ty) && !video => Arg::Register(ty, 1),
                     _ => Arg::Other,
                 },
                 Some(Err(_)) | None => Arg::Other,
@@ -534,7 +539,9 @@ impl Checker<'_> {
 
     pub(super) fn wrong(&mut self, operand: &Operand, expected: Expected, cx: &Context) -> Verdict {
         let (found, other) = match &operand.kind {
-            OperandKind::Name(name) => (self.found(*name).unwrap_or(Found::Other), self.declared_at(*name)),
+            OperandKind::Name(name) | OperandKind::Select { name, negated: false, .. } => {
+                (self.found(*name).unwrap_or(Found::Other), self.declared_at(*name))
+            }
             OperandKind::Member(name, _) => match self.found(*name) {
                 Some(Found::Register(ty, lanes)) if lanes > 1 => (Found::Register(ty, 1), None),
                 found => (found.unwrap_or(Found::Other), None),
@@ -543,7 +550,7 @@ impl Checker<'_> {
             OperandKind::Vector(list) => (Found::Vector(list.len()), None),
             OperandKind::Pair(_) => (Found::Pair, None),
             OperandKind::Sink => (Found::Sink, None),
-            OperandKind::Not(_) | OperandKind::Minus(_) => (Found::Negation, None),
+            OperandKind::Not(_) | OperandKind::Minus(_) | OperandKind::Select { .. } => (Found::Negation, None),
             constant => match consts::operand(constant) {
                 Some(Ok(Value::Int { .. })) => (Found::Integer, None),
                 Some(Ok(Value::F32(_) | Value::F64(_))) => (Found::FloatConstant, None),

@@ -5,6 +5,7 @@ use super::operand::nth;
 use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::{Class, IntOp};
 use crate::program::select::Selected;
+use crate::program::video;
 use crate::ptx::tree;
 use crate::ptx::{Modifier as M, Opcode as O};
 
@@ -69,7 +70,10 @@ impl<'t> FnLower<'_, 't> {
                 let zero = self.constant(Class::Q, 0)?;
                 self.operation(IntOp::MovQ, d, &[zero])
             }
-            _ => self.data(instr),
+            opcode => match video::lanes(opcode, self.unit.names()) {
+                Some(lanes) => self.video(instr, lanes),
+                None => self.data(instr),
+            },
         }
     }
 

@@ -25,6 +25,7 @@ mod surface;
 pub(super) mod symbol;
 mod texture;
 pub(super) mod types;
+mod video;
 mod warp;
 mod wmma;
 

@@ -15,6 +15,7 @@ mod convert;
 pub mod int_cvt;
 #[cfg(test)]
 mod tests;
+mod video;
 
 use super::forms::{Choice, Form};
 use super::mode::{FMode, Num, Property, Rounding};
@@ -112,7 +113,12 @@ pub fn select(form: &Form, types: &[M], mods: &[M]) -> Option<Selected> {
         _ => {
             let asked = flags(mods);
             let Choice { op, .. } = form.choices.iter().find(|choice| choice.serves(types, mods, asked))?;
-            let mode = if op.shape().mode { typed(asked, types)?.0 } else { 0 };
+            let mode = match op {
+                AluOp::Int(IntOp::Lop3) => 0,
+                AluOp::Int(op) if op.shape().mode => video::mode(types, mods)?,
+                AluOp::Float(op) if op.shape().mode => typed(asked, types)?.0,
+                _ => 0,
+            };
             Some(Selected { op: *op, mode })
         }
     }

@@ -82,6 +82,13 @@ const TABLE: &str = "
     dp4a.u32.u32 Dp4aUu      dp4a.u32.s32 Dp4aUs      dp4a.s32.u32 Dp4aSu      dp4a.s32.s32 Dp4aSs
     dp2a.lo.u32.u32 Dp2aLoUu dp2a.lo.u32.s32 Dp2aLoUs dp2a.lo.s32.u32 Dp2aLoSu dp2a.lo.s32.s32 Dp2aLoSs
     dp2a.hi.u32.u32 Dp2aHiUu dp2a.hi.u32.s32 Dp2aHiUs dp2a.hi.s32.u32 Dp2aHiSu dp2a.hi.s32.s32 Dp2aHiSs
+    vadd.u32.s32.u32 Vadd    vsub.sat.s32.s32.s32 Vsub   vabsdiff.u32.u32.u32.add Vabsdiff   vmin.s32.s32.s32.max Vmin
+    vmax.u32.u32.u32.min Vmax   vshl.u32.s32.u32.clamp Vshl   vshr.s32.s32.u32.wrap.sat.min Vshr   vset.s32.u32.lt.add Vset
+    vmad.s32.u32.s32.po.sat.shr15 Vmad
+    vadd2.u32.u32.u32 Vadd2  vsub2.s32.s32.s32.sat Vsub2  vavrg2.u32.u32.u32.add Vavrg2  vabsdiff2.s32.s32.s32 Vabsdiff2
+    vmin2.u32.u32.u32 Vmin2  vmax2.u32.u32.u32 Vmax2      vset2.u32.s32.ge Vset2
+    vadd4.u32.u32.u32 Vadd4  vsub4.s32.s32.s32.sat Vsub4  vavrg4.u32.u32.u32.add Vavrg4  vabsdiff4.s32.s32.s32 Vabsdiff4
+    vmin4.u32.u32.u32 Vmin4  vmax4.u32.u32.u32 Vmax4      vset4.s32.s32.ne.add Vset4
     selp.{b16,u16,s16,b32,u32,s32,f32} SelW   selp.{b64,u64,s64,f64} SelQ
 ";
 
