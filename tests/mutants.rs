@@ -157,6 +157,7 @@ fn killers() -> Vec<Killer> {
 
 mod alive;
 mod caches;
+mod copies_mutants;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
 #[path = "shared/ends.rs"]
@@ -248,6 +249,7 @@ fn main() {
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
     let families: [(&str, fn()); 15] = [
+        ("asynchronous copies", copies_mutants::are_told_apart),
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
         ("caches", caches::mutants::are_noticed),

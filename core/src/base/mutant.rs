@@ -302,6 +302,20 @@ words! {
         RspPtxRemoteIgnored = "rsp-ptx-remote-ignored",
         /// A fence of a wider scope than the block does nothing (D-rsp-ptx-fence).
         RspPtxFenceIgnored = "rsp-ptx-fence-ignored",
+        /// A wait for groups of copies waits for nobody (D-async).
+        CopyWaitIgnored = "copy-wait-ignored",
+        /// A wait for groups leaves out one group more (D-async).
+        CopyWaitYounger = "copy-wait-younger",
+        /// An arrival of copies does not wait for them (D-async).
+        CopyArrivesEarly = "copy-arrives-early",
+        /// Bytes beyond a copy's source are left as they are (D-async).
+        CopyKeepsRest = "copy-keeps-rest",
+        /// Groups of bulk copies have other copies, too (D-bulk).
+        BulkGroupsMixed = "bulk-groups-mixed",
+        /// Who waits for bulk copies to have read waits for nobody (D-bulk).
+        BulkReadIgnored = "bulk-read-ignored",
+        /// A bulk copy completes no transactions (D-bulk).
+        BulkTellsNobody = "bulk-tells-nobody",
         /// Registers of callers are dead (D-live).
         DeadCallers = "dead-callers",
         /// A write that a guard may hold back ends the life of a register (D-live).

@@ -2,6 +2,7 @@
 
 use crate::alu::ops::{AtomOp, AtomTy};
 use crate::base::LaneMask;
+use crate::base::mutant::{Mutant, on};
 use crate::memory::{Issuer, Waits};
 use crate::verdict::{LaneBytes, OperationView, Region};
 use serde::{Deserialize, Serialize};
@@ -102,9 +103,14 @@ impl Copy {
 
     /// Whether a wait is for it.
     pub(super) fn is_awaited(&self, wait: Waits) -> bool {
-        let older = |newest| self.age.is_some_and(|age| age >= newest);
+        let older = |newest: u8| {
+            let newest = newest.saturating_add(on(Mutant::CopyWaitYounger).into());
+            self.age.is_some_and(|age| age >= newest)
+        };
         match wait {
+            Waits::Copies(_) if on(Mutant::CopyWaitIgnored) => false,
             Waits::Copies(newest) => self.has_groups(false) && newest.is_none_or(older),
+            Waits::Bulk { read: true, .. } if on(Mutant::BulkReadIgnored) => false,
             Waits::Bulk { newest, read } => self.has_groups(true) && older(newest) && (!read || self.is_unread()),
             _ => false,
         }

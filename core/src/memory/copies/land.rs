@@ -4,6 +4,7 @@ use super::copy::{Bulk, Copy, Kind, Part, Source};
 use crate::alu::atom;
 use crate::alu::mbarrier::{Object, Refused, deed, perform};
 use crate::alu::ops::{AtomOp, AtomTy};
+use crate::base::mutant::{Mutant, on};
 use crate::memory::flat::Arena;
 use crate::memory::{Acted, Cx, Fault, Stores, Trouble};
 use crate::verdict::{BarrierProblem, BugKind, Event, Look, MemoryStep, Sink, StepEnd, Stop};
@@ -80,7 +81,9 @@ fn slice(shared: &mut [u8], at: u64, bytes: u32) -> Option<&mut [u8]> {
 fn small(part: &Part, arena: &Arena, shared: &mut [u8]) -> Result<(), Wrong> {
     let to = slice(shared, part.to, part.bytes);
     let to = to.ok_or(Wrong::Gone("a copy is in flight to where no shared memory is"))?;
-    to.fill(0);
+    if !on(Mutant::CopyKeepsRest) {
+        to.fill(0);
+    }
     if part.taken > 0 {
         let from = arena.bytes_at(part.from, part.taken.into());
         to[..part.taken as usize].copy_from_slice(from.ok_or(Wrong::Gone("a copy is in flight whose source is gone"))?);
@@ -114,7 +117,11 @@ fn bulky(bulk: Bulk, part: &Part, arena: &mut Arena, shared: &mut [u8]) -> Resul
         Some(how) => combine(how, to, &from),
         None => to.copy_from_slice(&from),
     }
-    if bulk.to_device { Ok(()) } else { change(shared, part.barrier, deed::COMPLETES | u64::from(part.bytes)) }
+    if bulk.to_device || on(Mutant::BulkTellsNobody) {
+        Ok(())
+    } else {
+        change(shared, part.barrier, deed::COMPLETES | u64::from(part.bytes))
+    }
 }
 
 /// Elements in memory are combined with others, each by an atomic operation.

@@ -15,6 +15,7 @@ pub use land::explained;
 
 use super::flat::Arena;
 use super::{Acted, Cx, Issuer, Movable, OperationName, Stores, Uses, Waits, snapshot};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask};
 use crate::verdict::{OperationView, Sink, Who};
 use rustc_hash::FxHashMap;
@@ -66,6 +67,7 @@ impl Copies {
         }
         let earlier = self.of(copy.at.who).take_while(|(k, _)| *k != slot).filter(|(_, copy)| copy.has_groups(false));
         let waits = earlier.fold(0, |m, (_, copy)| m | copy.lanes()) & lanes;
+        let waits = if on(Mutant::CopyArrivesEarly) { 0 } else { waits };
         if self.apart || waits == 0 { lanes & !waits } else { 0 }
     }
 
@@ -115,7 +117,8 @@ impl Copies {
         for slot in all {
             let Some(copy) = self.slots.get_mut(slot as usize).and_then(Option::as_mut) else { continue };
             kept.push(slot);
-            if !copy.has_groups(bulk) {
+            let mixed = on(Mutant::BulkGroupsMixed) && copy.has_groups(false);
+            if !copy.has_groups(bulk) && !mixed {
                 continue;
             }
             let older = Some(copy.age.map_or(0, |age| age.saturating_add(1)));

@@ -1,0 +1,79 @@
+//! Deliberate errors of asynchronous copies, and the smallest kernels that tell them apart (`--features mutants`).
+
+use warpstep::Kernel;
+use warpstep::base::mutant::{Mutant, select};
+
+/// What a kernel of two threads leaves in its four words; none where it does not end. In shared memory are sevens, in global memory 1 to 4, and at `b` a
+/// barrier for one arrival.
+fn run(body: &str) -> Option<Vec<u32>> {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 m)\n{{\n\
+         .shared .align 16 .b8 s[16];\n.shared .align 8 .b64 b;\n.reg .b32 %r<8>, %t;\n.reg .b64 %m, %d<4>;\n.reg .pred %p<4>, %zero;\n\
+         ld.param.u64 %m, [m];\nmov.u32 %t, %tid.x;\nsetp.eq.u32 %zero, %t, 0;\nmov.u32 %r7, 7;\n\
+         @%zero st.shared.v4.u32 [s], {{%r7, %r7, %r7, %r7}};\n@%zero mbarrier.init.shared.b64 [b], 1;\nfence.proxy.async;\nbar.sync 0;\n\
+         @!%zero bra end;\n{body}\nend: ret;\n}}\n"
+    );
+    let mut memory = [1u32, 2, 3, 4];
+    let kernel = Kernel::from_ptx(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).block(2).max_steps(2_000);
+    kernel.arg(&mut memory[..]).run().ok()?;
+    Some(memory.to_vec())
+}
+
+/// A copy that is in flight lands as late as it can where the schedule is the default one.
+const KILLERS: [(Mutant, &str, [u32; 4]); 7] = [
+    (
+        Mutant::CopyWaitIgnored,
+        "cp.async.ca.shared.global [s], [%m+4], 4;\ncp.async.wait_all;\nld.shared.u32 %r1, [s];\nst.global.u32 [%m], %r1;",
+        [2, 2, 3, 4],
+    ),
+    (
+        Mutant::CopyWaitYounger,
+        "cp.async.ca.shared.global [s], [%m+4], 4;\ncp.async.commit_group;\ncp.async.wait_group 0;\n\
+         ld.shared.u32 %r1, [s];\nst.global.u32 [%m], %r1;",
+        [2, 2, 3, 4],
+    ),
+    (
+        Mutant::CopyArrivesEarly,
+        "cp.async.ca.shared.global [s], [%m+4], 4;\ncp.async.mbarrier.arrive.noinc.shared.b64 [b];\n\
+         cp.async.ca.shared.global [s+4], [%m+8], 4;\n\
+         again: mbarrier.test_wait.parity.shared.b64 %p1, [b], 0;\n@!%p1 bra again;\n\
+         ld.shared.u32 %r1, [s];\nst.global.u32 [%m], %r1;",
+        [2, 2, 3, 4],
+    ),
+    (
+        Mutant::CopyKeepsRest,
+        "cp.async.ca.shared.global [s], [%m+4], 8, 4;\ncp.async.wait_all;\nld.shared.u32 %r1, [s+4];\nst.global.u32 [%m], %r1;",
+        [0, 2, 3, 4],
+    ),
+    (
+        Mutant::BulkGroupsMixed,
+        "cp.async.ca.shared.global [s], [%m+4], 4;\ncp.async.bulk.commit_group;\ncp.async.wait_group 0;\n\
+         ld.shared.u32 %r1, [s];\nst.global.u32 [%m], %r1;",
+        [7, 2, 3, 4],
+    ),
+    (
+        Mutant::BulkReadIgnored,
+        "cp.async.bulk.global.shared::cta.bulk_group [%m], [s], 16;\ncp.async.bulk.commit_group;\n\
+         cp.async.bulk.wait_group.read 0;\nst.shared.u32 [s], %t;\ncp.async.bulk.wait_group 0;",
+        [7, 7, 7, 7],
+    ),
+    (
+        Mutant::BulkTellsNobody,
+        "mbarrier.arrive.expect_tx.shared.b64 _, [b], 16;\n\
+         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%m], 16, [b];\n\
+         again: mbarrier.test_wait.parity.shared.b64 %p1, [b], 0;\n@!%p1 bra again;\n\
+         ld.shared.u32 %r1, [s+12];\nst.global.u32 [%m], %r1;",
+        [4, 2, 3, 4],
+    ),
+];
+
+pub fn are_told_apart() {
+    for (mutant, body, expected) in KILLERS {
+        select(None);
+        assert_eq!(run(body).as_deref(), Some(&expected[..]), "{body}");
+        select(Some(mutant));
+        let wrong = run(body);
+        select(None);
+        assert_ne!(wrong.as_deref(), Some(&expected[..]), "{} is not told apart by\n{body}", mutant.name());
+    }
+}
