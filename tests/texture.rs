@@ -293,6 +293,43 @@ fn four_texels_are_gathered_counter_clockwise() {
 }
 
 #[test]
+fn levels_of_detail_are_blended() {
+    let mut random = ChaCha8Rng::seed_from_u64(12);
+    let sizes = [[8u32, 6], [4, 3], [2, 1], [1, 1]];
+    let numbers = sizes.map(|[w, h]| (0..w * h * 2).map(|_| random.random_range(1..2000)).collect::<Vec<i128>>());
+    let texels: Vec<f32> = numbers.iter().flatten().map(|n| *n as f32 / 64.0).collect();
+    for mode in [Mode::Wrap, Mode::Mirror, Mode::Clamp, Mode::Border] {
+        for (linear, between) in [(false, false), (true, false), (false, true), (true, true)] {
+            let of = |[w, h]: [u32; 2]| Case {
+                shape: Shape::Two,
+                size: [w, h, 1],
+                layers: 1,
+                mode,
+                linear,
+                normalised: true,
+            };
+            let details = [0.0, 0.25, 0.5, 1.0, 1.49, 1.5, 2.75, 2.999, 3.0, 9.0, -1.0, f32::NAN, f32::INFINITY];
+            let mut at = of(sizes[0]).coordinates(&mut random);
+            at.iter_mut().for_each(|at| at[2] = details[random.random_range(0..details.len())]);
+            let filter = if between { Filter::Linear } else { Filter::Point };
+            let texture = of(sizes[0]).texture(2, Read::Element, &texels).levels(4).level_filter(filter);
+            let got = run("level_f", texture, &at);
+            let models = [0, 1, 2, 3].map(|level: usize| of(sizes[level]).model(2, &numbers[level], 64));
+            agree(&of(sizes[0]), &at, &got, |at| {
+                // In 256ths of a level; what is no number is level 0.
+                let detail = if at[2].is_nan() { 0.0 } else { at[2].clamp(0.0, 3.0) };
+                let eighths = (f64::from(detail) * 256.0 + 0.5).floor() as i128;
+                let (level, second) = if between { (eighths / 256, eighths % 256) } else { ((eighths + 128) / 256, 0) };
+                let (near, den) = models[level as usize].fetch(at);
+                let (far, _) = models[(level as usize + 1).min(3)].fetch(at);
+                let blend = [0, 1, 2, 3].map(|c: usize| near[c] * (256 - second) + far[c] * second);
+                (blend, den * 256)
+            });
+        }
+    }
+}
+
+#[test]
 fn levels_of_a_texture_with_one_are_that_one() {
     let mut random = ChaCha8Rng::seed_from_u64(11);
     cases(|case| {

@@ -2,7 +2,7 @@
 
 use super::argument::{Argument, Element, Given, Memory};
 use crate::alu::image::{Address, Channel, Filter, Format, Geometry, Read};
-use crate::launch::{ImageSpec, SamplerSpec, Scalar, Texels};
+use crate::launch::{ImageSpec, MOST_LAYERS, SamplerSpec, Scalar, Texels};
 use crate::verdict::ImageKind;
 use bytemuck::{cast_slice, cast_slice_mut};
 
@@ -34,6 +34,7 @@ fn image<'a>(
         linear: false,
         size,
         layers: 1,
+        levels: 1,
         format: Format { channel: channel.unwrap_or(Channel::U8), channels },
         // The memory's name is not known here.
         texels: Texels::Buffer { name: String::new(), offset: 0 },
@@ -43,19 +44,7 @@ fn image<'a>(
         variable: None,
         at: None,
     };
-    let axes = geometry.axes();
-    let wrong = if channel.is_none() {
-        Some("texels have channels of 8, 16 or 32 bits")
-    } else if !matches!(channels, 1 | 2 | 4) {
-        Some("texels have 1, 2 or 4 channels")
-    } else if size.contains(&0) || size[axes..].iter().any(|n| *n != 1) {
-        Some("a texture has a size above 0 along each axis of its shape, and 1 along the others")
-    } else if geometry.is_cube() && size[0] != size[1] {
-        Some("the faces of a cube are square")
-    } else {
-        None
-    };
-    Given::Image(Box::new(Described { kind, ty, spec, wrong }), memory)
+    Given::Image(Box::new(Described { kind, ty, spec }), memory)
 }
 
 /// An image as it is given.
@@ -64,8 +53,30 @@ pub(super) struct Described {
     /// The type of its elements.
     pub(super) ty: Scalar,
     pub(super) spec: ImageSpec,
+}
+
+impl Described {
     /// Why it cannot be.
-    pub(super) wrong: Option<&'static str>,
+    pub(super) fn wrong(&self) -> Option<&'static str> {
+        let ImageSpec { geometry, size, layers, levels, format, .. } = self.spec;
+        let axes = geometry.axes();
+        let most = size.iter().map(|n| n.checked_ilog2().map_or(0, |n| n + 1)).max().unwrap_or(0);
+        if Channel::named(self.ty.name()).is_none() {
+            Some("texels have channels of 8, 16 or 32 bits")
+        } else if !matches!(format.channels, 1 | 2 | 4) {
+            Some("texels have 1, 2 or 4 channels")
+        } else if size.contains(&0) || size[axes..].iter().any(|n| *n != 1) {
+            Some("a texture has a size above 0 along each axis of its shape, and 1 along the others")
+        } else if geometry.is_cube() && size[0] != size[1] {
+            Some("the faces of a cube are square")
+        } else if layers == 0 || layers > MOST_LAYERS || layers > 1 && !geometry.is_layered() {
+            Some("shapes of layers have 1 to 65536 of them, others none")
+        } else if levels == 0 || levels > most || levels > 1 && self.spec.linear {
+            Some("a texture has one level of detail, or up to as many as halve its largest size to 1")
+        } else {
+            None
+        }
+    }
 }
 
 impl<'a> Texture<'a> {
@@ -93,6 +104,16 @@ impl<'a> Texture<'a> {
     /// The number of layers, or of cubes, of a shape that has layers; 1 if nothing is said.
     pub fn layers(self, layers: u32) -> Self {
         self.with(|spec| spec.layers = layers)
+    }
+
+    /// Levels of detail, which lie one after the other in the texels; 1 if nothing is said. With several, coordinates must be normalised.
+    pub fn levels(self, levels: u32) -> Self {
+        self.with(|spec| spec.levels = levels)
+    }
+
+    /// Whether a value is made of two levels of detail where the detail lies between them.
+    pub fn level_filter(self, filter: Filter) -> Self {
+        self.with(|spec| spec.sampler.levels = Some(filter))
     }
 
     /// What is taken for texels outside, along all axes. Repetition needs normalised coordinates.

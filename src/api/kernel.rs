@@ -250,7 +250,7 @@ impl<'a> Kernel<'a> {
         }
         for (name, Argument(given)) in self.args.iter().chain(&self.bound) {
             if let Given::Image(described, _) = given
-                && let Some(why) = described.wrong
+                && let Some(why) = described.wrong()
             {
                 return refuse("texture", name, why);
             }

@@ -122,6 +122,22 @@ fn offsets_count_texels() {
 }
 
 #[test]
+fn whole_numbers_of_levels_and_what_is_told_of_them() {
+    const LEVELS: [f32; 7] = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0];
+    let reference = ".global .texref picture;";
+    let bound = || Texture::new(Geometry::D1, [4, 1, 1], 1, &LEVELS).levels(3).normalised(true);
+    for (level, value) in [(-3, 20.0), (0, 20.0), (1, 60.0), (2, 70.0), (9, 70.0)] {
+        let fetch = format!("tex.level.1d.v4.f32.s32 {{%r1, %r2, %r3, %r4}}, [picture, {{1}}], {level};");
+        assert_eq!(first(&ptx("", reference, &fetch), |kernel| kernel.bind("picture", bound())), value, "{level}");
+    }
+    let asks = "txq.num_mipmap_levels.b32 %r1, [picture];\ntxq.level.width.b32 %r2, [picture], 1;\ntxq.width.b32 %r3, [picture];";
+    assert_eq!(run(&ptx("", reference, asks), |kernel| kernel.bind("picture", bound())), [3, 2, 4, 0]);
+    let graded = ptx("", reference, "tex.grad.1d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [picture, {%f1}], {%f1}, {%f1};");
+    let error = Kernel::from_ptx(&graded).unwrap().arg(&mut [0u32; 4]).bind("picture", bound()).run().unwrap_err();
+    assert_eq!(error.code(), "unsupported");
+}
+
+#[test]
 fn a_guard_leaves_lanes_out() {
     // Lanes that do not fetch have no handle, and keep their registers.
     let body = "mov.u64 %rd2, 0;\nmov.u32 %r5, %tid.x;\nsetp.eq.u32 %p1, %r5, 3;\n@%p1 mov.u64 %rd2, picture;\nmov.u32 %r1, 5;\n\
@@ -132,4 +148,30 @@ fn a_guard_leaves_lanes_out() {
     for lane in 0..8 {
         assert_eq!(out[4 * lane], if lane == 3 { 20f32.to_bits() } else { 5 });
     }
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_it_runs() {
+    let text = ptx("", ".global .texref picture;", FETCH);
+    let refused = |image: Texture<'static>| {
+        let mut out = [0u32; 4];
+        Kernel::from_ptx(&text).unwrap().arg(&mut out).bind("picture", image).run().unwrap_err().to_string()
+    };
+    for (image, says) in [
+        (Texture::new(Geometry::D1, [4, 2, 1], 1, &ROW), "a size above 0"),
+        (Texture::new(Geometry::D1, [0, 1, 1], 1, &ROW), "a size above 0"),
+        (Texture::new(Geometry::D1, [1, 1, 1], 3, &ROW), "1, 2 or 4 channels"),
+        (Texture::new(Geometry::Cube, [4, 2, 1], 1, &ROW), "square"),
+        (Texture::new(Geometry::D1, [1, 1, 1], 1, &[1u64]), "8, 16 or 32 bits"),
+        (row().layers(2), "shapes of layers"),
+        (row().levels(4), "level of detail"),
+        (row().levels(2), "normalised"),
+        (Texture::new(Geometry::D1, [5, 1, 1], 1, &ROW), "20 bytes of texels"),
+        (Texture::new(Geometry::D1, [1, 1, 1], 1, &[1u32]).filter(Filter::Linear), "integers, which cannot be blended"),
+    ] {
+        let told = refused(image);
+        assert!(told.contains(says), "{told}");
+    }
+    let told = Kernel::from_ptx(&text).unwrap().arg(&mut [0u32; 4]).bind("image", row()).run().unwrap_err().to_string();
+    assert!(told.contains("there is no .texref variable `image`") && told.contains("picture"), "{told}");
 }

@@ -30,7 +30,7 @@ pub use description::device_model;
 pub use device::{Device, Failure, Outcome, run};
 pub use expect::{Difference, Mismatch, OutputMismatch, Unexpected, compare, compare_output};
 pub use file::{open, text_of};
-pub use image::{ImageSpec, Images, NamedSampler, SamplerSpec, Texels};
+pub use image::{ImageSpec, Images, MOST_LAYERS, NamedSampler, SamplerSpec, Texels};
 pub use limits::{TargetLimits, check as check_limits};
 pub use memp::{check_memory_programs, is_memp, memory_programs};
 pub use npy::{NpyProblem, read as read_npy, write as write_npy};

@@ -188,6 +188,10 @@ complaints! {
             "texels"
             ("`{name}` has {wanted} bytes of texels from byte {offset} of buffer `{buffer}` on, which has {bytes}")
             ("here") ("make the buffer larger: size times layers times channels, or `pitch` times rows");
+        /// Levels of detail without normalised coordinates.
+        LevelsUnnormalised { name: String } =>
+            "levels" ("`{name}` has levels of detail, and coordinates that count texels, whose number differs from level to level")
+            ("here") ("normalised = true");
         /// A linear filter of what gives integers.
         BlendsIntegers { name: String, format: &'static str } =>
             "filter" ("`{name}` has a linear filter, and `{format}` texels are integers, which cannot be blended") ("here")

@@ -113,3 +113,97 @@ fn the_launch_files_of_all_examples_are_read() {
     }
     assert!(count >= 12, "{count}");
 }
+
+const TEXTURED: &str = r#"
+ptx = "a.ptx"
+[buffers.pixels]
+type = "u8"
+init = "zeros"
+len = 4096
+[textures.image]
+geometry = "a2d"
+size = [8, 4]
+layers = 3
+levels = 4
+format = "u8"
+channels = 4
+init = { random = 1 }
+address = ["wrap", "mirror"]
+filter = "linear"
+normalised = true
+read = "normalised"
+border = [0, 0.5, 1, 1]
+[textures.row]
+geometry = "linear"
+size = 64
+format = "u8"
+buffer = "pixels"
+offset = 16
+[surfaces.view]
+geometry = "2d"
+size = [10, 4]
+format = "u8"
+pitch = 64
+buffer = "pixels"
+[samplers.how]
+address = "border"
+variable = "how"
+[[launch]]
+entry = "k"
+grid = 1
+block = 1
+args = [{ texture = "image" }, { surface = "view" }, { sampler = "how" }]
+[expect.image]
+values = [1]
+first = 1
+"#;
+
+#[test]
+fn textures_are_read_whole() {
+    let spec = parse(TEXTURED).unwrap();
+    let image = &spec.images.textures["image"];
+    assert_eq!((image.size, image.layers, image.levels, image.format.bytes()), ([8, 4, 1], 3, 4, 4));
+    let address = image.sampler.address.unwrap().map(crate::alu::image::Address::name);
+    assert_eq!((address, image.sampler.normalised), (["wrap", "mirror", "mirror"], Some(true)));
+    assert_eq!(image.texels, Texels::Own(Data::Random(1)));
+    assert!(spec.images.textures["row"].linear && !image.linear);
+    assert_eq!(spec.images.surfaces["view"].pitch, Some(64));
+    assert_eq!(spec.expect["image"].ty.name(), "u8");
+    let sampler = Arg::Handle { kind: crate::verdict::ImageKind::Sampler, name: "how".into() };
+    assert_eq!(spec.launches[0].args[2].0, sampler);
+}
+
+#[test]
+fn every_mistake_about_textures_is_named() {
+    use ProblemKind as P;
+    let broken = |from: &str, to: &str| {
+        assert!(TEXTURED.contains(from), "{from}");
+        let mut problems = parse(&TEXTURED.replacen(from, to, 1)).unwrap_err();
+        problems.remove(0)
+    };
+    assert!(matches!(broken("\"a2d\"", "\"2D\""), P::UnknownWord { key: "geometry", .. }));
+    assert!(matches!(broken("size = [8, 4]", ""), P::MissingKey { key: "size", .. }));
+    assert!(matches!(broken("size = [8, 4]", "size = [8, 0]"), P::OutOfRange { .. }));
+    assert!(matches!(broken("size = [8, 4]", "size = 8"), P::OutOfRange { .. }));
+    assert!(matches!(broken("layers = 3", "layers = 0"), P::OutOfRange { .. }));
+    assert!(matches!(broken("levels = 4", "levels = 5"), P::OutOfRange { .. }));
+    assert!(matches!(broken("format = \"u8\"", "format = \"u64\""), P::OutOfRange { .. }));
+    assert!(matches!(broken("channels = 4", "channels = 3"), P::OutOfRange { .. }));
+    assert!(matches!(broken("init = { random = 1 }", ""), P::OneOf { found: 0, .. }));
+    assert!(matches!(
+        broken("init = { random = 1 }", "init = \"zeros\"\nbuffer = \"pixels\""),
+        P::OneOf { found: 2, .. }
+    ));
+    assert!(matches!(broken("\"mirror\"]", "\"mirrored\"]"), P::UnknownWord { key: "address", .. }));
+    assert!(matches!(broken("border = [0, 0.5, 1, 1]", "border = [0, nan, 1, 1]"), P::OutOfRange { .. }));
+    assert!(matches!(broken("border = [0, 0.5, 1, 1]", "border = [0, 1]"), P::OutOfRange { .. }));
+    assert!(matches!(broken("read = \"normalised\"", "mode = \"normalised\""), P::UnknownKey { .. }));
+    assert!(matches!(broken("buffer = \"pixels\"\noffset", "buffer = \"pixel\"\noffset"), P::UnknownBuffer { .. }));
+    assert!(matches!(broken("offset = 16", "offset = 8"), P::OutOfRange { .. }));
+    assert!(matches!(broken("pitch = 64", "pitch = 9"), P::OutOfRange { .. }));
+    assert!(matches!(broken("pitch = 64", "filter = \"linear\""), P::UnknownKey { .. }));
+    assert!(matches!(
+        broken("{ surface = \"view\" }", "{ surface = \"image\" }"),
+        P::UnknownImage { kind: "surface", .. }
+    ));
+}

@@ -42,9 +42,10 @@ pub(super) fn words_of(problem: &P) -> Diagnostic {
         .hint("read it with tex1Dfetch, or make it with geometry = \"1d\""),
         P::Offset { offset } => words(format!("an offset of {offset} texels"), "offsets are -8 to 7")
             .hint("add larger ones to the coordinates"),
-        P::Level { name, level } => {
-            words(format!("`{name}` has one level of detail, and level {level} is asked for"), "its only level is 0")
-        }
+        P::Level { name, level, levels } => words(
+            format!("`{name}` has {} of detail, and level {level} is asked for", counted((*levels).into(), "level")),
+            if *levels == 1 { "its only level is 0".to_owned() } else { format!("its levels are 0 to {}", levels - 1) },
+        ),
         P::Reduces { name, format, channels, bits } => words(
             format!(
                 "surface `{name}` has texels of {} of type `{format}`, and they are reduced as integers of {bits} bits",

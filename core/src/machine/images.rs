@@ -90,6 +90,23 @@ impl Images {
 }
 
 impl What {
+    /// Levels of detail.
+    #[must_use]
+    pub const fn levels(&self) -> u32 {
+        if let Self::Texture(texture) = self { texture.image.levels } else { 1 }
+    }
+
+    /// A level of detail of it, as if it had only that.
+    #[must_use]
+    pub fn level(&self, number: u32) -> Self {
+        match self {
+            Self::Texture(texture) if number > 0 => {
+                Self::Texture(Texture { image: texture.image.level(number), ..*texture })
+            }
+            other => *other,
+        }
+    }
+
     /// The answer to a query: PTX numbers the words of its fields from 0, and takes the types and orders of channels from OpenCL
     /// (PTX ISA 5.3.3).
     #[must_use]
@@ -113,7 +130,8 @@ impl What {
                 _ => 0x10b5,
             }),
             Query::Layers => of(|i| if i.geometry.is_layered() { i.layers / i.geometry.faces() } else { 0 }),
-            Query::Levels | Query::Samples => 1,
+            Query::Levels => of(|i| i.levels),
+            Query::Samples => 1,
             Query::Normalised => sampler.normalised.into(),
             Query::Unnormalised => (matches!(self, Self::Sampler(_)) && !sampler.normalised).into(),
             Query::Filter => (sampler.filter == Filter::Linear).into(),

@@ -26,6 +26,8 @@ pub struct ImageOp {
     pub coordinates: Box<[Slot]>,
     /// The 32-bit slots of what is added to them.
     pub offsets: Box<[Slot]>,
+    /// The 32-bit slot of the level of detail, of the coordinates' type; none where none is named.
+    pub level: Slot,
     /// The lanes that execute the instruction, where the part is no instruction with a guard.
     pub guard: Option<Guard>,
     /// What is loaded or stored.
@@ -74,6 +76,8 @@ pub struct Sampling {
     pub floats: bool,
     /// The channel of four texels that is wanted, of `tld4`.
     pub gathers: Option<u8>,
+    /// Whether gradients say the level of detail (`.grad`).
+    pub graded: bool,
     /// What results are.
     pub gives: Gives,
 }
@@ -174,6 +178,7 @@ impl ImageOp {
         }
         see(false, Class::Q, self.handle);
         see(false, Class::Q, self.sampler);
+        see(false, Class::W, self.level);
         self.coordinates.iter().chain(&self.offsets).for_each(|slot| see(false, Class::W, *slot));
         let (finds, makes) = match self.kind {
             ImagePart::Locate(_) | ImagePart::Reach(_) => (true, false),

@@ -70,7 +70,7 @@ pub enum ImageProblem {
     /// Texels are to be added to the coordinates that are not -8 to 7.
     Offset { offset: i32 },
     /// A level is asked for that the texture does not have.
-    Level { name: String, level: u32 },
+    Level { name: String, level: u32, levels: u32 },
     /// A surface's texels are no integers of the size that a reduction works on.
     Reduces { name: String, format: &'static str, channels: u8, bits: u32 },
     /// An access outside of a surface that traps.

@@ -56,9 +56,14 @@ pub fn made(
         let what = if kind == ImageKind::Texture {
             let sampler = sampler(&spec.sampler, reference, Sampler::default());
             let texture = Texture { image, sampler, read: spec.read };
-            if sampler.filter == Filter::Linear && texture.gives() != Meaning::Float {
+            let blends = sampler.filter == Filter::Linear || sampler.levels == Filter::Linear;
+            if blends && texture.gives() != Meaning::Float {
                 let format = spec.format.channel.name();
                 problems.push(ProblemKind::BlendsIntegers { name: name.clone(), format }.at(spec.at));
+                continue;
+            }
+            if spec.levels > 1 && !sampler.normalised {
+                problems.push(ProblemKind::LevelsUnnormalised { name: name.clone() }.at(spec.at));
                 continue;
             }
             What::Texture(texture)
@@ -103,9 +108,9 @@ fn own(spec: &ImageSpec, init: &crate::launch::Data) -> Option<Buffer> {
 
 /// Its texels, once it is known where they lie.
 fn image(spec: &ImageSpec, address: u64) -> Image {
-    let ImageSpec { geometry, linear, size, layers, format, pitch, .. } = *spec;
+    let ImageSpec { geometry, linear, size, layers, levels, format, pitch, .. } = *spec;
     let pitch = pitch.unwrap_or(u64::from(size[0]) * u64::from(format.bytes()));
-    Image { geometry, size, layers: layers * geometry.faces(), format, address, pitch, linear }
+    Image { geometry, size, layers: layers * geometry.faces(), format, address, pitch, levels, linear }
 }
 
 /// The variable that something is bound to, which must be of its kind.
@@ -153,6 +158,7 @@ fn sampler(said: &SamplerSpec, reference: Option<&Reference>, usual: Sampler) ->
     Sampler {
         address: said.address.unwrap_or([0, 1, 2].map(|axis| of(axis).unwrap_or(usual.address[axis]))),
         filter: said.filter.or(filter).unwrap_or(usual.filter),
+        levels: said.levels.unwrap_or(usual.levels),
         normalised: said.normalised.or(normalised).unwrap_or(usual.normalised),
         border: said.border.map_or(usual.border, |colour| colour.map(f32::to_bits)),
     }

@@ -6,6 +6,7 @@ mod make;
 mod read;
 
 pub(super) use make::{Made, made};
+pub use read::MOST_LAYERS;
 pub(super) use read::Read as ReadImages;
 
 use super::problem::At;
@@ -24,6 +25,8 @@ pub struct ImageSpec {
     pub size: [u32; 3],
     /// Layers, or cubes; 1 where the shape has none.
     pub layers: u32,
+    /// Levels of detail, which lie one after the other.
+    pub levels: u32,
     /// What a texel is.
     pub format: Format,
     /// Its bytes.
@@ -69,6 +72,8 @@ pub struct SamplerSpec {
     pub address: Option<[Address; 3]>,
     /// Which texels make a value.
     pub filter: Option<Filter>,
+    /// Which levels of detail make a value.
+    pub levels: Option<Filter>,
     /// Whether coordinates go from 0 to 1.
     pub normalised: Option<bool>,
     /// The border colour.

@@ -11,6 +11,7 @@ const TEXTURE: &[&str] = &[
     "geometry",
     "size",
     "layers",
+    "levels",
     "format",
     "channels",
     "buffer",
@@ -19,6 +20,7 @@ const TEXTURE: &[&str] = &[
     "init",
     "address",
     "filter",
+    "level_filter",
     "normalised",
     "border",
     "read",
@@ -26,7 +28,7 @@ const TEXTURE: &[&str] = &[
 ];
 const SURFACE: &[&str] =
     &["geometry", "size", "layers", "format", "channels", "buffer", "offset", "pitch", "init", "variable"];
-const SAMPLER: &[&str] = &["address", "filter", "normalised", "border", "variable"];
+const SAMPLER: &[&str] = &["address", "filter", "level_filter", "normalised", "border", "variable"];
 
 /// Words and what they stand for.
 type Words<T> = [(&'static str, T)];
@@ -104,6 +106,14 @@ fn image<R: Read + ?Sized>(reader: &R, kind: ImageKind, table: &Table<'_, '_>, a
         }
         None => 1,
     };
+    let levels = match table.get("levels") {
+        Some(item) => {
+            let most = size.iter().map(|n| n.ilog2() + 1).max().filter(|_| !linear && table.get("pitch").is_none());
+            let fits = |n: &u32| *n > 0 && *n <= most.unwrap_or(1);
+            item.checked(item.number().filter(fits), "1 to as many as halve the largest size to 1, without a pitch")?
+        }
+        None => 1,
+    };
     let format = table.need("format")?;
     let channel = Channel::named(&format.text()?);
     let channel = format.checked(channel, "u8, s8, u16, s16, u32, s32, f16 or f32")?;
@@ -140,11 +150,11 @@ fn image<R: Read + ?Sized>(reader: &R, kind: ImageKind, table: &Table<'_, '_>, a
     let sampler = if kind == ImageKind::Texture { sampler(table) } else { SamplerSpec::default() };
     let read = table.choice("read", READS).unwrap_or(ReadMode::Element);
     let variable = table.text("variable");
-    Some(ImageSpec { geometry, linear, size, layers, format, texels, pitch, sampler, read, variable, at })
+    Some(ImageSpec { geometry, linear, size, layers, levels, format, texels, pitch, sampler, read, variable, at })
 }
 
 /// The most layers; hardware has fewer.
-const MOST_LAYERS: u32 = 1 << 16;
+pub const MOST_LAYERS: u32 = 1 << 16;
 
 /// How many texels there are: a number for each axis, or one for all of a cube.
 fn size(item: &Item<'_, '_>, geometry: Geometry) -> Option<[u32; 3]> {
@@ -178,6 +188,7 @@ fn sampler(table: &Table<'_, '_>) -> SamplerSpec {
     SamplerSpec {
         address: table.get("address").and_then(|item| addresses(&item)),
         filter: table.choice("filter", FILTERS),
+        levels: table.choice("level_filter", FILTERS),
         normalised: table.get("normalised").map(|_| table.flag("normalised")),
         border: table.get("border").and_then(|item| border(&item)),
     }

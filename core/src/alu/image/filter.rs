@@ -67,31 +67,46 @@ fn value(texture: &Texture, sampler: &Sampler, tap: Tap, words: [u32; 4], channe
 #[must_use]
 pub fn filtered(texture: &Texture, sampler: &Sampler, footprint: &Footprint, words: &[[u32; 4]]) -> Values {
     let meaning = texture.gives();
-    let format = texture.image.format;
-    let mut all = [0; 4];
-    for (channel, result) in all.iter_mut().enumerate() {
+    [0, 1, 2, 3].map(|channel| {
         let taps = || footprint.taps().iter().zip(words).filter(|(tap, _)| tap.weight > 0);
-        let one = |(tap, words): (&Tap, &[u32; 4])| value(texture, sampler, *tap, *words, channel);
-        *result = match (taps().next(), taps().nth(1)) {
+        match (taps().next(), taps().nth(1)) {
             (None, _) => 0,
-            (Some(only), None) => one(only),
-            _ if meaning != Meaning::Float || channel >= usize::from(format.channels) => absent(channel, meaning),
-            _ => {
-                let exact = |(tap, words): (&Tap, &[u32; 4])| {
-                    let value = format.channel.widened(format.channels_of(*words)[channel]);
-                    let number = if tap.texel.is_none() {
-                        f64::from(f32::from_bits(sampler.border[channel])) * unit(texture)
-                    } else {
-                        number(format.channel, value)
-                    };
-                    f64::from(tap.weight) * number
-                };
-                let sum = taps().map(exact).fold(-0.0, |sum, part| sum + part);
-                single(sum / (f64::from(footprint.whole) * unit(texture)))
+            (Some((tap, words)), None) => value(texture, sampler, *tap, *words, channel),
+            _ if meaning != Meaning::Float || channel >= usize::from(texture.image.format.channels) => {
+                absent(channel, meaning)
             }
+            _ => single(blended(texture, sampler, footprint, words, channel)),
+        }
+    })
+}
+
+/// A channel of a blend.
+fn blended(texture: &Texture, sampler: &Sampler, footprint: &Footprint, words: &[[u32; 4]], channel: usize) -> f64 {
+    let format = texture.image.format;
+    let part = |(tap, words): (&Tap, &[u32; 4])| {
+        let value = format.channel.widened(format.channels_of(*words)[channel % 4]);
+        let number = if tap.texel.is_none() {
+            f64::from(f32::from_bits(sampler.border[channel % 4])) * unit(texture)
+        } else {
+            number(format.channel, value)
         };
-    }
-    all
+        f64::from(tap.weight) * number
+    };
+    let taps = footprint.taps().iter().zip(words).filter(|(tap, _)| tap.weight > 0);
+    taps.map(part).fold(-0.0, |sum, part| sum + part) / (f64::from(footprint.whole) * unit(texture))
+}
+
+/// The result of a fetch between two levels of detail, each with its texels: so many 256ths of the second one, and the rest of the first one, in double
+/// precision, rounded once.
+#[must_use]
+pub fn between(texture: &Texture, sampler: &Sampler, levels: [(&Footprint, &[[u32; 4]]); 2], second: u32) -> Values {
+    [0, 1, 2, 3].map(|channel| {
+        if channel >= usize::from(texture.image.format.channels) {
+            return absent(channel, texture.gives());
+        }
+        let [near, far] = levels.map(|(footprint, words)| blended(texture, sampler, footprint, words, channel));
+        single((f64::from(256 - second.min(256)) * near + f64::from(second) * far) / 256.0)
+    })
 }
 
 /// The result of a gathering fetch (`tld4`): one channel of four texels, counter-clockwise from the lower left (PTX ISA 9.7.10.4).

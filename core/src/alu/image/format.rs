@@ -62,9 +62,9 @@ impl Channel {
     pub fn widened(self, bits: u32) -> u32 {
         match self {
             Self::U8 => bits & 0xff,
-            Self::S8 => (bits as u8).cast_signed() as i32 as u32,
+            Self::S8 => i32::from((bits as u8).cast_signed()).cast_unsigned(),
             Self::U16 => bits & 0xffff,
-            Self::S16 => (bits as u16).cast_signed() as i32 as u32,
+            Self::S16 => i32::from((bits as u16).cast_signed()).cast_unsigned(),
             Self::U32 | Self::S32 | Self::F32 => bits,
             Self::F16 => widen16(bits & 0xffff),
         }

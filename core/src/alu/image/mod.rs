@@ -9,12 +9,14 @@ mod cube;
 mod filter;
 mod footprint;
 mod format;
+mod level;
 mod surface;
 
 pub use axis::{Coordinate, Pair};
-pub use filter::{Values, as_half, filtered, gathered};
+pub use filter::{Values, as_half, between, filtered, gathered};
 pub use footprint::{Fetch, Footprint, MOST, Tap, footprint};
 pub use format::{Channel, Format, Meaning, encoded};
+pub use level::{Blend, blend};
 pub use surface::{Clamp, Hit, hit};
 
 use crate::base::words;
@@ -126,6 +128,9 @@ pub struct Image {
     pub address: u64,
     /// Bytes from a row to the next one (D-texture-layout).
     pub pitch: u64,
+    /// Levels of detail: each has half as many texels along each axis as the one before it, and lies behind it. Of several, rows
+    /// lie close together.
+    pub levels: u32,
     /// Whether it is linear memory, which is fetched by whole numbers only (`tex1Dfetch`; D-texture-linear).
     pub linear: bool,
 }
@@ -139,10 +144,26 @@ impl Image {
         self.address.wrapping_add(within)
     }
 
-    /// Bytes from its first texel to the end of its last one.
+    /// A level of detail; the last one for those that are not there.
+    #[must_use]
+    pub fn level(&self, number: u32) -> Self {
+        let mut level = Self { levels: 1, ..*self };
+        for _ in 0..number.min(self.levels.saturating_sub(1)) {
+            level.address = level.address.wrapping_add(level.bytes());
+            level.size = level.size.map(|n| (n / 2).max(1));
+            level.pitch = u64::from(level.size[0]) * u64::from(level.format.bytes());
+        }
+        level
+    }
+
+    /// Bytes from its first texel to the end of its last one, of all levels.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        let rows = u64::from(self.size[1]) * u64::from(self.size[2]) * u64::from(self.layers);
+        if self.levels > 1 {
+            return (0..self.levels).map(|number| self.level(number).bytes()).fold(0, u64::saturating_add);
+        }
+        let slices = u64::from(self.size[2]) * u64::from(self.layers);
+        let rows = u64::from(self.size[1]).saturating_mul(slices);
         let row = u64::from(self.size[0]) * u64::from(self.format.bytes());
         rows.saturating_sub(1).saturating_mul(self.pitch).saturating_add(row)
     }
@@ -155,6 +176,8 @@ pub struct Sampler {
     pub address: [Address; 3],
     /// Which texels make a value.
     pub filter: Filter,
+    /// Which levels of detail make a value.
+    pub levels: Filter,
     /// Whether coordinates go from 0 to 1, not to the number of texels.
     pub normalised: bool,
     /// The border colour: floats by their bits.
@@ -163,7 +186,13 @@ pub struct Sampler {
 
 impl Default for Sampler {
     fn default() -> Self {
-        Self { address: [Address::Clamp; 3], filter: Filter::Point, normalised: false, border: [0; 4] }
+        Self {
+            address: [Address::Clamp; 3],
+            filter: Filter::Point,
+            levels: Filter::Point,
+            normalised: false,
+            border: [0; 4],
+        }
     }
 }
 

@@ -72,7 +72,7 @@ mod tests {
 
     fn image(geometry: Geometry, size: [u32; 3], layers: u32) -> Image {
         let format = Format { channel: Channel::U8, channels: 4 };
-        Image { geometry, size, layers, format, address: 0x1000, pitch: 32, linear: false }
+        Image { geometry, size, layers, format, address: 0x1000, pitch: 32, levels: 1, linear: false }
     }
 
     #[test]

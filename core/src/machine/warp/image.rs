@@ -2,8 +2,8 @@
 //! memory actions of their own.
 
 use crate::alu::image::{
-    Fetch, Filter, Footprint, Geometry, Hit, Image, Meaning, Sampler, Texture, as_half, encoded, filtered, footprint,
-    gathered, hit,
+    Blend, Fetch, Filter, Footprint, Geometry, Hit, Image, MOST, Meaning, Sampler, Texture, as_half, between, blend,
+    encoded, filtered, footprint, gathered, hit,
 };
 use crate::base::{Frame, LaneMask, lanes_of, put_mask};
 use crate::machine::control::Control;
@@ -28,6 +28,12 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             None => self.m,
         };
         let on = Part { part, images };
+        if let ImagePart::Locate(Sampling { graded: true, .. }) = part.kind
+            && on.has_levels(self.regs, lanes)
+        {
+            let what = "tex.grad of a texture with several levels of detail: which of them gradients mean is documented nowhere";
+            return Err(Trouble::Unsupported(what.to_owned()));
+        }
         let found = match part.kind {
             ImagePart::Locate(of) => on.locate(of, self.regs, self.m, lanes),
             ImagePart::Filter(of) => on.filter(of, self.regs, lanes),
@@ -64,6 +70,18 @@ struct Part<'a> {
     images: &'a Images,
 }
 
+/// What a lane fetches.
+struct Fetched<'a> {
+    texture: &'a Texture,
+    sampler: Sampler,
+    /// A level of detail and its texels.
+    near: (Image, Footprint),
+    /// The next level, where that has a part.
+    far: Option<(Image, Footprint)>,
+    /// How large that is, in 256ths.
+    second: u32,
+}
+
 /// A lane's value of a 32-bit slot.
 fn word(regs: &Frame, slot: Slot, lane: usize) -> u32 {
     regs.w.get(slot.index()).map_or(0, |w| w.0[lane])
@@ -96,6 +114,12 @@ fn each<T>(lanes: LaneMask, mut of: impl FnMut(usize) -> Found<T>) -> Result<Vec
 impl<'a> Part<'a> {
     fn handle(&self, regs: &Frame, lane: usize) -> u64 {
         regs.q.get(self.part.handle.index()).map_or(0, |q| q.0[lane])
+    }
+
+    /// Whether some lane's texture has several levels of detail.
+    fn has_levels(&self, regs: &Frame, lanes: LaneMask) -> bool {
+        lanes_of(lanes)
+            .any(|lane| self.images.get(self.handle(regs, lane)).is_some_and(|bound| bound.what.levels() > 1))
     }
 
     /// What a value stands for, which must be of a kind.
@@ -152,7 +176,8 @@ impl<'a> Part<'a> {
         if texture.image.linear && of.floats {
             return Err(ImageProblem::Linear { name: name() });
         }
-        if sampler.filter == Filter::Linear && integers && of.floats && of.gathers.is_none() {
+        let between = sampler.levels == Filter::Linear && self.part.level != NO_SLOT;
+        if (sampler.filter == Filter::Linear || between) && integers && of.floats && of.gathers.is_none() {
             let sampler = sampled_by.clone();
             return Err(ImageProblem::Blends { name: name(), sampler, format });
         }
@@ -169,7 +194,7 @@ impl<'a> Part<'a> {
     }
 
     /// What a lane fetches: the texture, its sampler, and the texels.
-    fn fetch(&self, of: Sampling, regs: &Frame, lane: usize) -> Found<(&'a Texture, Sampler, Footprint)> {
+    fn fetch(&self, of: Sampling, regs: &Frame, lane: usize) -> Found<Fetched<'a>> {
         let (texture, sampler) = self.texture(of, regs, lane)?;
         let (coordinates, layer) = self.at(of.geometry, regs, lane);
         let mut offset = [0; 3];
@@ -181,20 +206,33 @@ impl<'a> Part<'a> {
         }
         let gathers = of.gathers.is_some();
         let fetch = Fetch { coordinates, floats: of.floats, layer, offset, gathers };
-        Ok((texture, sampler, footprint(&texture.image, &sampler, &fetch)))
+        let Blend { level, second } = match self.part.level {
+            NO_SLOT => Blend { level: 0, second: 0 },
+            slot if of.floats => blend(texture.image.levels, sampler.levels, f32::from_bits(word(regs, slot, lane))),
+            slot => Blend { level: word(regs, slot, lane).cast_signed().max(0).cast_unsigned(), second: 0 },
+        };
+        let near = texture.image.level(level);
+        let of_level = |image: Image| (image, footprint(&image, &sampler, &fetch));
+        let far = (second > 0).then(|| of_level(texture.image.level(level + 1)));
+        Ok(Fetched { texture, sampler, near: of_level(near), far, second })
     }
 
     /// Finds the texels of a fetch in `lanes` of the `flow`.
     fn locate(&self, of: Sampling, regs: &mut Frame, flow: LaneMask, lanes: LaneMask) -> Result<(), Wrong> {
         let all = each(lanes, |lane| self.fetch(of, regs, lane))?;
         self.clear(regs, flow);
-        for (lane, (texture, _, footprint)) in all {
-            let size = texture.image.format.bytes();
+        for (lane, fetched) in all {
+            let size = fetched.texture.image.format.bytes();
             let which = SIZES.iter().position(|bytes| u32::from(*bytes) == size);
-            for (tap, slots) in footprint.taps().iter().zip(&self.part.taps) {
-                let (Some(texel), Some(which), true) = (tap.texel, which, tap.weight > 0) else { continue };
-                regs.q[slots.address.index()].0[lane] = texture.image.texel(texel);
-                put(regs, slots.sizes[which], !0, 1 << lane);
+            let (near, far) = self.part.taps.split_at(fetched.near.1.taps().len().min(self.part.taps.len()));
+            let levels = [(Some(&fetched.near), near), (fetched.far.as_ref(), far)];
+            for (level, slots) in levels.into_iter().filter_map(|(level, slots)| Some((level?, slots))) {
+                let (image, footprint) = level;
+                for (tap, slots) in footprint.taps().iter().zip(slots) {
+                    let (Some(texel), Some(which), true) = (tap.texel, which, tap.weight > 0) else { continue };
+                    regs.q[slots.address.index()].0[lane] = image.texel(texel);
+                    put(regs, slots.sizes[which], !0, 1 << lane);
+                }
             }
         }
         Ok(())
@@ -214,14 +252,16 @@ impl<'a> Part<'a> {
     /// Makes the result of a fetch.
     fn filter(&self, of: Sampling, regs: &mut Frame, lanes: LaneMask) -> Result<(), Wrong> {
         let all = each(lanes, |lane| {
-            let (texture, sampler, footprint) = self.fetch(of, regs, lane)?;
-            let mut words = [[0; 4]; crate::alu::image::MOST];
+            let Fetched { texture, sampler, near: (_, near), far, second } = self.fetch(of, regs, lane)?;
+            let mut words = [[0; 4]; 2 * MOST];
             for (to, slots) in words.iter_mut().zip(&self.part.taps) {
                 *to = slots.words.map(|slot| word(regs, slot, lane));
             }
-            Ok(match of.gathers {
-                Some(channel) => gathered(texture, &sampler, &footprint, &words, channel.into()),
-                None => filtered(texture, &sampler, &footprint, &words),
+            let (first, rest) = words.split_at(near.taps().len());
+            Ok(match (of.gathers, far) {
+                (Some(channel), _) => gathered(texture, &sampler, &near, first, channel.into()),
+                (None, Some((_, far))) => between(texture, &sampler, [(&near, first), (&far, rest)], second),
+                (None, None) => filtered(texture, &sampler, &near, first),
             })
         })?;
         for (lane, values) in all {
@@ -337,10 +377,12 @@ impl<'a> Part<'a> {
             // In independent mode a sampler is asked itself.
             let samples = query.of_sampler() && self.images.is(value, ImageKind::Sampler);
             let bound = self.bound(value, if samples { ImageKind::Sampler } else { kind })?;
-            if let Some(level) = level.map(|slot| word(regs, slot, lane)).filter(|level| *level > 0) {
-                return Err(ImageProblem::Level { name: bound.name.clone(), level });
+            let level = level.map_or(0, |slot| word(regs, slot, lane));
+            let levels = bound.what.levels();
+            if level >= levels {
+                return Err(ImageProblem::Level { name: bound.name.clone(), level, levels });
             }
-            Ok(bound.what.answer(query))
+            Ok(bound.what.level(level).answer(query))
         })?;
         for (lane, answer) in all {
             if let Some(slot) = to.filter(|slot| *slot != NO_SLOT) {

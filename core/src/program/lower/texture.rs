@@ -6,7 +6,7 @@
 use super::function::{FnLower, Role};
 use super::operand::nth;
 use super::symbol::{Base, Sym};
-use crate::alu::image::{Geometry, MOST, Meaning};
+use crate::alu::image::{Geometry, Meaning};
 use crate::program::env::Init;
 use crate::program::image::{Gives, ImageOp, ImagePart, Query, SIZES, Sampling, TapSlots};
 use crate::program::instr::{CacheOp, Guard, Instr, MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
@@ -114,10 +114,11 @@ impl<'t> FnLower<'_, 't> {
         let floats = coordinate == M::F32;
         let named = self.bracket(nth(instr, 1)?)?;
         let coordinates = self.coordinates(&named, geometry.is_layered(), geometry.coordinates(), coordinate)?;
-        let offsets = self.offsets(instr, geometry)?;
+        let (level, offsets) = self.details(instr, geometry)?;
         let sampling = Sampling {
             geometry,
             floats,
+            graded: instr.mods.iter().any(|word| word.text(self.unit.names()) == "grad"),
             gathers: (instr.opcode == Opcode::TLD4).then(|| self.channel(instr)).flatten(),
             gives: match gives {
                 M::F32 => Gives::Floats,
@@ -128,8 +129,9 @@ impl<'t> FnLower<'_, 't> {
                 _ => return None,
             },
         };
-        let count = if floats { 1 << geometry.axes() } else { 1 };
-        let taps = self.taps(count.min(MOST))?;
+        // A fractional level is between two.
+        let count = if floats { 1 << (geometry.axes() + usize::from(level != NO_SLOT)) } else { 1 };
+        let taps = self.taps(count)?;
         let (d, p) = Self::pair(nth(instr, 0)?);
         let data = self.fragment(d, Class::W, true)?.slots;
         let predicate = match p {
@@ -141,7 +143,7 @@ impl<'t> FnLower<'_, 't> {
         let guard = self.guard;
         let (none, nothing) = (Box::default(), NO_SLOT);
         let locate =
-            ImageOp { kind, handle, sampler, coordinates, offsets, guard, taps, data: none, predicate: nothing };
+            ImageOp { kind, handle, sampler, coordinates, offsets, level, guard, taps, data: none, predicate: nothing };
         self.image(Role::Helper, locate.clone())?;
         for tap in &locate.taps {
             self.moves(tap, MemOp::Load);
@@ -150,17 +152,27 @@ impl<'t> FnLower<'_, 't> {
         self.image(Role::Main, ImageOp { kind, guard: None, data, predicate, ..locate })
     }
 
-    /// The slots of what is added to the coordinates of a fetch. It stands behind the level of detail, which is looked at by nobody,
-    /// since textures have one level here (D-texture-levels). A number alone is one to compare depths with, which is not supported.
-    fn offsets(&mut self, instr: &'t tree::Instr, geometry: Geometry) -> Option<Box<[Slot]>> {
-        let word = |text: &str| instr.mods.iter().any(|m| m.text(self.unit.names()) == text);
-        let levels = if word("grad") { 2 } else { usize::from(word("level")) };
-        let offsets = match instr.operands.get(2 + levels..)? {
-            [] => return Some(Box::default()),
+    /// The slot of the level of detail of a fetch, and those of what is added to its coordinates. A number alone behind them is one to
+    /// compare depths with, which is not supported.
+    fn details(&mut self, instr: &'t tree::Instr, geometry: Geometry) -> Option<(Slot, Box<[Slot]>)> {
+        let names = self.unit.names();
+        let word = |text: &str| instr.mods.iter().any(|m| m.text(names) == text);
+        let (leveled, graded) = (word("level"), word("grad"));
+        let level = match nth(instr, 2).filter(|_| leveled) {
+            Some(Operand { kind: OperandKind::Vector(list), .. }) => {
+                self.source(list.first()?, Class::W, *self.types.last()?)?
+            }
+            Some(op) => self.source(op, Class::W, *self.types.last()?)?,
+            None => NO_SLOT,
+        };
+        let before = 2 + if graded { 2 } else { usize::from(leveled) };
+        let offsets = match instr.operands.get(before..)? {
+            [] => return Some((level, Box::default())),
             [Operand { kind: OperandKind::Vector(list), .. }] => list,
             _ => return None,
         };
-        offsets.get(..geometry.axes())?.iter().map(|op| self.source(op, Class::W, M::S32)).collect()
+        let each = offsets.get(..geometry.axes())?.iter().map(|op| self.source(op, Class::W, M::S32));
+        Some((level, each.collect::<Option<_>>()?))
     }
 
     /// The channel that `tld4` names.
@@ -231,6 +243,7 @@ impl<'t> FnLower<'_, 't> {
             sampler: NO_SLOT,
             coordinates: Box::default(),
             offsets: Box::default(),
+            level: NO_SLOT,
             guard: None,
             taps: Box::default(),
             data: Box::default(),
