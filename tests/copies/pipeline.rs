@@ -7,7 +7,7 @@ use warpstep::check::Check;
 /// Tiles that are copied one after the other: nvcc makes four rounds of a loop one.
 const ROUNDS: [usize; 2] = [7, 8];
 /// What ends the run of a pipeline that nobody can go on in.
-const STEPS: u64 = 50_000;
+const STEPS: u64 = 400_000;
 
 /// A kernel: its name, the threads of its block, the numbers of a tile, those at the end of the block that sum the tiles up, and whether a
 /// tile counts as often as its number.

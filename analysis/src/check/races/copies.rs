@@ -48,6 +48,16 @@ pub(super) struct Flown {
 }
 
 impl Flown {
+    /// The lane whose source, or destination, has one of some bytes, and the first such byte.
+    fn touches(&self, source: bool, address: u64, bytes: u32) -> Option<(usize, u64)> {
+        let (first, sizes) = if source { (&self.from, &self.taken) } else { (&self.to, &self.bytes) };
+        lanes_of(self.lanes).find_map(|lane| {
+            let from = first[lane].max(address);
+            let end = first[lane].saturating_add(sizes[lane].into()).min(address.saturating_add(bytes.into()));
+            (from < end).then_some((lane, from))
+        })
+    }
+
     /// Whether a barrier is told when a lane's has landed.
     pub(super) const fn tells(&self, lane: usize) -> bool {
         self.bulk && self.arrives[lane].is_some()
@@ -63,8 +73,12 @@ struct Sources {
     taken: [u32; LANES],
 }
 
-/// Who copies to or from a word.
-type Words<K> = FxHashMap<K, SmallVec<[u32; 1]>>;
+/// Who copies to or from bytes of a chunk: of the shared memory of the block at a place, or of [`DEVICE`] memory.
+type Chunks = FxHashMap<(usize, u64), SmallVec<[u32; 2]>>;
+
+/// Bytes of a chunk: those of the largest `cp.async`, so that a lane's is one. Tables by words were four times as large, and did not fit
+/// into caches (benches/README.md).
+const CHUNK: u64 = 16;
 
 /// All copies that nobody has waited for.
 #[derive(Debug, Default)]
@@ -74,19 +88,15 @@ pub(super) struct Copies {
     next: u32,
     /// By warp: the block's place and the number.
     sources: FxHashMap<(usize, u32), Sources>,
-    /// By the block's place, or [`DEVICE`], and the word.
-    written: Words<(usize, u64)>,
-    /// In the same way.
-    read: Words<(usize, u64)>,
+    written: Chunks,
+    read: Chunks,
     /// Ordinary stores that bulk copies must not read yet.
     pub proxies: Proxies,
 }
 
-/// The words that bytes at an address lie in.
-fn words(address: u64, bytes: u32) -> impl Iterator<Item = u64> {
-    let bytes = u64::from(bytes);
-    let end = if bytes == 0 { 0 } else { address.wrapping_add(bytes - 1) / 4 + 1 };
-    address / 4..end.max(address / 4)
+/// The chunks that bytes at an address lie in.
+fn chunks(address: u64, bytes: u32) -> impl Iterator<Item = u64> {
+    address / CHUNK..address.saturating_add(bytes.into()).div_ceil(CHUNK)
 }
 
 impl Copies {
@@ -97,24 +107,24 @@ impl Copies {
 
     /// Takes note of what a lane reads and writes, or forgets it.
     fn note(&mut self, number: u32, flown: &Flown, lane: usize, begins: bool) {
-        let change = |list: &mut SmallVec<[u32; 1]>| {
+        let change = |list: &mut SmallVec<[u32; 2]>| {
             if begins {
                 list.push(number);
             } else if let Some(place) = list.iter().position(|n| *n == number) {
-                // An instruction's lanes may name a word several times.
+                // An instruction's lanes may name a chunk several times.
                 list.swap_remove(place);
             }
             list.is_empty()
         };
         let [from, to] = flown.places;
-        for word in words(flown.to[lane], flown.bytes[lane]) {
-            if change(self.written.entry((to, word)).or_default()) {
-                self.written.remove(&(to, word));
+        for chunk in chunks(flown.to[lane], flown.bytes[lane]) {
+            if change(self.written.entry((to, chunk)).or_default()) {
+                self.written.remove(&(to, chunk));
             }
         }
-        for word in words(flown.from[lane], flown.taken[lane]) {
-            if change(self.read.entry((from, word)).or_default()) {
-                self.read.remove(&(from, word));
+        for chunk in chunks(flown.from[lane], flown.taken[lane]).filter(|_| flown.taken[lane] > 0) {
+            if change(self.read.entry((from, chunk)).or_default()) {
+                self.read.remove(&(from, chunk));
             }
         }
     }
@@ -276,27 +286,18 @@ impl Copies {
         address: u64,
         bytes: u32,
     ) -> Option<(&Flown, bool, usize, u64)> {
-        let lane_of = |flown: &Flown, word: u64, source: bool| {
-            lanes_of(flown.lanes).find(|lane| {
-                let (first, bytes) = if source {
-                    (flown.from[*lane], flown.taken[*lane])
-                } else {
-                    (flown.to[*lane], flown.bytes[*lane])
-                };
-                words(first, bytes).any(|w| w == word)
+        let among = |list: &[u32], source: bool| {
+            list.iter().filter_map(|number| self.all.get(number)).find_map(|flown| {
+                // Atomic operations of others do not race with those of copies.
+                let atomic = !source && flown.writes == AccessKind::Atomic && kind == AccessKind::Atomic;
+                let (lane, byte) = flown.touches(source, address, bytes).filter(|_| !atomic)?;
+                Some((flown, source, lane, byte))
             })
         };
-        words(address, bytes).find_map(|word| {
-            // Atomic operations of others do not race with those of copies.
-            let races = |number: &&u32| {
-                let atomic = |flown: &Flown| flown.writes == AccessKind::Atomic && kind == AccessKind::Atomic;
-                !self.all.get(*number).is_some_and(atomic)
-            };
-            let written = self.written.get(&(place, word)).and_then(|list| Some((list.iter().find(races)?, false)));
-            let read = self.read.get(&(place, word)).filter(|_| kind != AccessKind::Read);
-            let (number, source) = written.or_else(|| Some((read?.first()?, true)))?;
-            let flown = self.all.get(number)?;
-            Some((flown, source, lane_of(flown, word, source)?, (word * 4).max(address)))
+        chunks(address, bytes).find_map(|chunk| {
+            let written = self.written.get(&(place, chunk)).and_then(|list| among(list, false));
+            let read = || self.read.get(&(place, chunk)).and_then(|list| among(list, true));
+            written.or_else(|| if kind == AccessKind::Read { None } else { read() })
         })
     }
 

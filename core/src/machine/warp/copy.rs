@@ -5,7 +5,7 @@ use crate::machine::control::Control;
 use crate::machine::warp::guarded::near;
 use crate::machine::warp::slow_path::{Rare, Trouble};
 use crate::memory::copies::begin::{arrive_later, look_at_source, take_in};
-use crate::memory::copies::{begin_bulk, look_at_bulk};
+use crate::memory::copies::bulk::{begin_bulk, look_at_bulk};
 use crate::memory::{Active, Memory};
 use crate::program::instr::{BulkPart, Op};
 use crate::verdict::Sink;

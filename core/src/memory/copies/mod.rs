@@ -5,11 +5,10 @@
 //! instructions as wholes, else lane by lane.
 
 pub mod begin;
-mod bulk;
+pub mod bulk;
 mod copy;
 mod land;
 
-pub use bulk::{begin_bulk, look_at_bulk};
 pub use copy::Copy;
 pub use land::explained;
 
