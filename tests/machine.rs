@@ -3,6 +3,7 @@
 mod alive;
 mod caches;
 mod circles;
+mod conversions;
 mod copies;
 mod examples_observed;
 mod house;

@@ -97,7 +97,7 @@ words! {
 
 /// The mode word of a floating-point operation.
 ///
-/// Bits 0–2 are the rounding, 3–11 the flags, 16–20 the destination's type, 21–25 the source's. `testp` keeps its
+/// Bits 0–2 are the rounding, 3–12 the flags, 16–20 the destination's type, 21–25 the source's. `testp` keeps its
 /// property in bits 16–20.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FMode(pub u32);
@@ -121,6 +121,8 @@ impl FMode {
     pub const ABS: Self = Self(1 << 10);
     /// Two values packed in a register.
     pub const PACKED: Self = Self(1 << 11);
+    /// `.oob`: a product with a number that stands for one out of bounds gives +0 (D-oob).
+    pub const OOB: Self = Self(1 << 12);
 
     /// Both words' flags.
     #[must_use]

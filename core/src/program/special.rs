@@ -88,7 +88,7 @@ pub fn special(name: &str) -> Option<SpecialRegister> {
         _ if name == "current_graph_exec" => Modifier::U64,
         _ => Modifier::U32,
     };
-    Some(SpecialRegister { reg, ty, need: Need { ptx, sm } })
+    Some(SpecialRegister { reg, ty, need: Need::new(ptx, sm) })
 }
 
 /// `%envreg0` … `%envreg31`, `%pm0` … `%pm7` and the like.

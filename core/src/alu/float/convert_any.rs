@@ -134,15 +134,22 @@ pub(super) fn packed(a: u32, b: u32, mode: FMode) -> u32 {
     one(a) << stride(mode.dest()) | one(b)
 }
 
-/// `cvt.rs` of two f32 values to `.f16x2` (13 random bits each) or `.bf16x2` (16 each); the third source has them.
+/// `cvt.rs` of two f32 values to two of a packed type. The third source has the random numbers: for `.f16` and `.bf16` in the
+/// low 13 and 16 bits of its halves, for `.e2m1` in the upper bytes of its halves, for other types in its upper half, which
+/// the first value takes in reverse order (D-random).
 #[inline(never)]
 pub(super) fn packed_random(a: u32, b: u32, random: u32, mode: FMode) -> u32 {
-    let width = if mode.dest() == Num::F16 { 13 } else { 16 };
+    let (width, of_a, of_b) = match mode.dest() {
+        Num::F16 => (13, random >> 16, random),
+        Num::Bf16 => (16, random >> 16, random),
+        Num::E2m1 => (8, random >> 24, random >> 8),
+        _ => (16, (random >> 16).reverse_bits() >> 16, random >> 16),
+    };
     let one = |x: u32, bits: u32| {
         let random = Some((bits & ((1 << width) - 1), width));
         to_float(mode.dest(), decode(Num::F32, u64::from(x), false), mode, random) as u32
     };
-    one(a, random >> 16) << 16 | one(b, random)
+    one(a, of_a) << stride(mode.dest()) | one(b, of_b)
 }
 
 /// `cvt` between packed types.

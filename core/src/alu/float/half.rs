@@ -11,6 +11,8 @@ use crate::alu::mode::{FMode, Num};
 /// The canonical NaN of both formats.
 const NAN16: u32 = 0x7fff;
 pub(super) const SIGN16: u32 = 0x8000;
+/// The NaN of both formats that stands for a number out of a tensor's bounds (D-oob).
+const OOB16: u32 = 0x7ff7;
 
 #[inline]
 fn is_brain(mode: FMode) -> bool {
@@ -89,10 +91,19 @@ pub(super) fn arithmetic(sources: [u32; 2], mode: FMode, f: impl Fn([f32; 2]) ->
     each(sources, mode, |sources| narrow(f(sources.map(|a| widen(a, mode))), mode))
 }
 
+/// Whether a number stands for one that is out of a tensor's bounds.
+#[inline]
+fn is_outside(a: u32) -> bool {
+    a & !SIGN16 == OOB16
+}
+
 /// `fma`
 #[inline]
 pub(super) fn fused_half(sources: [u32; 3], mode: FMode) -> u32 {
     each(sources, mode, |[a, b, c]| {
+        if mode.has(FMode::OOB) & (is_outside(a) | is_outside(b)) {
+            return 0;
+        }
         let product = f64::from(widen(a, mode)) * f64::from(widen(b, mode));
         narrow_double(add_to_odd(product, f64::from(widen(c, mode))), mode)
     })

@@ -183,10 +183,10 @@ impl Format {
             return signed(magnitude);
         }
         let to_largest = match rounding {
-            Rounding::Zero | Rounding::Stochastic => true,
+            Rounding::Zero => true,
             Rounding::Down => !negative,
             Rounding::Up => negative,
-            Rounding::NearestEven | Rounding::NearestAway => false,
+            Rounding::NearestEven | Rounding::NearestAway | Rounding::Stochastic => false,
         };
         signed(if finite || to_largest { self.largest() } else { self.infinity() })
     }

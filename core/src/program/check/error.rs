@@ -2,7 +2,7 @@
 
 use crate::base::{Span, Wording, complaints, either, phrases};
 use crate::program::consts::ConstError;
-use crate::program::forms::Need;
+use crate::program::forms::{Need, Specific};
 use crate::ptx::tree::REMOTE;
 
 /// A complaint: what, where, and where the other party stands when there is one.
@@ -343,8 +343,17 @@ impl CheckError {
 fn needs(need: Need) -> String {
     match (need.ptx > (1, 0), need.sm) {
         (true, 0) => format!("PTX {}.{}", need.ptx.0, need.ptx.1),
-        (true, sm) => format!("PTX {}.{} and sm_{sm}", need.ptx.0, need.ptx.1),
-        (false, sm) => format!("sm_{sm}"),
+        (true, sm) => format!("PTX {}.{} and sm_{sm}{}", need.ptx.0, need.ptx.1, letter(need)),
+        (false, sm) => format!("sm_{sm}{}", letter(need)),
+    }
+}
+
+/// What stands behind a target's number.
+const fn letter(need: Need) -> &'static str {
+    match need.specific {
+        Specific::No => "",
+        Specific::Family => "f",
+        Specific::One(_) => "a",
     }
 }
 
@@ -353,8 +362,8 @@ fn raise(need: Need, version: (u16, u16), sm: u16) -> String {
     if version < need.ptx {
         parts.push(format!("`.version {}.{}`", need.ptx.0, need.ptx.1));
     }
-    if sm < need.sm {
-        parts.push(format!("`.target sm_{}`", need.sm));
+    if sm < need.sm || need.specific != Specific::No {
+        parts.push(format!("`.target sm_{}{}`", need.sm, letter(need)));
     }
     format!("raise the module's header to {}", parts.join(" and "))
 }
@@ -390,7 +399,7 @@ mod tests {
 
     #[test]
     fn a_missing_target_is_named_alone() {
-        let need = Need { ptx: (7, 8), sm: 90 };
+        let need = Need::new((7, 8), 90);
         assert_eq!(raise(need, (8, 0), 80), "raise the module's header to `.target sm_90`");
     }
 }

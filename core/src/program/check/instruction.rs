@@ -4,7 +4,7 @@ use super::error::{CheckError, Problem};
 use super::needs::modifier_need;
 use super::{Checker, Typed, similar};
 use crate::base::Span;
-use crate::program::forms::{Form, Mismatch, Need, Role, Types, Word, forms};
+use crate::program::forms::{Form, Mismatch, Need, Role, Specific, Types, Word, forms};
 use crate::program::select::select;
 use crate::program::types::{Class, is_signed, lanes, state_space, type_info};
 use crate::ptx::tree::{Instr, StateSpace};
@@ -230,7 +230,7 @@ impl Checker<'_> {
             && let Some(info) = types.first().and_then(|t| type_info(*t))
         {
             let bits = u32::from(info.bits) * u32::from(shape.lanes);
-            let wide = Need { ptx: (8, 8), sm: 100 };
+            let wide = Need::new((8, 8), 100);
             let short = matches!(opcode, Opcode::MOV | Opcode::LDU) && bits > 128;
             if short || bits > 256 {
                 let given = mods.iter().map(|m| self.word(*m)).collect();
@@ -244,7 +244,13 @@ impl Checker<'_> {
 
     /// Whether the module's version and target have a feature.
     pub fn has(&self, need: Need) -> bool {
-        self.legacy() && need.ptx <= (3, 1) || self.checked.version >= need.ptx && self.checked.sm >= need.sm
+        let sm = self.checked.sm;
+        let specific = match (need.specific, self.checked.suffix) {
+            (Specific::No, _) | (Specific::Family, Some(_)) => true,
+            (Specific::One(all), Some('a')) => all.contains(&sm),
+            _ => false,
+        };
+        self.legacy() && need.ptx <= (3, 1) || self.checked.version >= need.ptx && sm >= need.sm && specific
     }
 
     /// Whether the module is of PTX 3.1 or older: ptxas no longer says what its ancestors accepted, and old assemblers

@@ -41,6 +41,8 @@ pub struct Checked {
     pub version: (u16, u16),
     /// The number after `sm_`.
     pub sm: u16,
+    /// The letter behind it, `a` or `f`.
+    pub suffix: Option<char>,
     /// 32 or 64; 64 where the module does not say.
     pub address_bits: u32,
     /// Functions and prototypes of functions by name.
@@ -244,8 +246,9 @@ impl<'m> Checker<'m> {
             match version::target(name) {
                 Some((sm, ptx)) => {
                     self.checked.sm = sm;
+                    self.checked.suffix = name.chars().last().filter(char::is_ascii_lowercase);
                     if self.checked.version < ptx {
-                        let problem = self.lacks(format!("target {name}"), Need { ptx, sm });
+                        let problem = self.lacks(format!("target {name}"), Need::new(ptx, sm));
                         self.error(problem, ident.span);
                     }
                 }

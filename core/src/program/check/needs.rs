@@ -7,7 +7,7 @@ use crate::ptx::{Modifier, Opcode};
 #[must_use]
 pub fn modifier_need(opcode: Opcode, modifier: Modifier) -> Option<Need> {
     use Modifier as M;
-    let need = |major, minor, sm| Some(Need { ptx: (major, minor), sm });
+    let need = |major, minor, sm| Some(Need::new((major, minor), sm));
     match modifier {
         M::CLUSTER | M::SHARED_CLUSTER => need(7, 8, 90),
         M::SHARED_CTA => need(7, 8, 30),

@@ -227,6 +227,13 @@ impl Checker<'_> {
             },
             Role::Pack => self.pack(operand, ty, cx),
             Role::VecDst | Role::VecSrc => self.vector(operand, want, ty, cx),
+            Role::Four => match &operand.kind {
+                OperandKind::Vector(list) if list.len() == 4 => {
+                    let element = OperandForm { role: Role::Src, ..*want };
+                    list.iter().try_for_each(|operand| self.single(operand, &element, ty, cx))
+                }
+                _ => self.wrong(operand, Expected::Vector(4, self.word(ty)), cx),
+            },
             _ => {
                 let arg = self.classify(operand, cx);
                 let special = matches!(arg, Arg::Special(..) | Arg::SpecialVector);
@@ -279,6 +286,10 @@ impl Checker<'_> {
         }
         match want.role {
             Role::Dst => register(want.wider) && !matches!(operand.kind, OperandKind::Const(_)),
+            // Random numbers are bits, and nothing else.
+            Role::Reg if cx.opcode == Opcode::CVT && want.ty == OperandType::Fixed(Modifier::B32) => {
+                matches!(arg, Arg::Register(Modifier::B32, 1))
+            }
             Role::Reg => register(false),
             Role::Src if ty == Modifier::PRED => predicate || matches!(arg, Arg::Special(Modifier::PRED, _)),
             Role::Src | Role::Policy => {

@@ -131,8 +131,8 @@ impl Checker<'_> {
             self.error(Problem::VectorType { ty: self.word(ty), lanes }, span);
         }
         let need = match ty {
-            Modifier::B128 => Some(Need { ptx: (8, 3), sm: 70 }),
-            Modifier::F16X2 => Some(Need { ptx: (4, 2), sm: 53 }),
+            Modifier::B128 => Some(Need::new((8, 3), 70)),
+            Modifier::F16X2 => Some(Need::new((4, 2), 53)),
             _ => None,
         };
         if let Some(need) = need.filter(|need| !bad_type && !self.has(*need)) {

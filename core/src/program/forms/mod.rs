@@ -10,7 +10,7 @@
 //! `!a|b` one of them must follow the opcode at once (ptxas reads `mul.wide` or `cvta.to` as one opcode; elsewhere it
 //! takes modifiers in any order, except that types keep theirs), `$name` a set of `sets.txt` or of the same file,
 //! `m*n*k*` digits at each star, `~` anything. Operands are described by [`Role`]; `@7.0/80` is the first PTX version
-//! and target that have the form. A form that computes registers from registers names its operations in the order in
+//! and target that have the form, with letters where only such targets have it ([`Specific`]). A form that computes registers from registers names its operations in the order in
 //! which they are tried: `ftz:AddFtzF32` serves where the modifier is there (several are joined by dots, types being the
 //! first ones), `#` stands for the bits of the first type and `*` for its name.
 
@@ -32,6 +32,28 @@ pub struct Need {
     pub ptx: (u16, u16),
     /// `.target`, the number after `sm_`.
     pub sm: u16,
+    /// Which targets with a letter behind the number have it, where those without have not.
+    pub specific: Specific,
+}
+
+/// The targets that have what is not in all later ones (PTX ISA, "Architecture-specific features").
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
+pub enum Specific {
+    /// All from a number on.
+    #[default]
+    No,
+    /// Those with `a` or `f` behind the number (`100f`).
+    Family,
+    /// Those with `a` behind one of these numbers (`100a,103a`).
+    One(&'static [u16]),
+}
+
+impl Need {
+    /// What all targets from one on have.
+    #[must_use]
+    pub const fn new(ptx: (u16, u16), sm: u16) -> Self {
+        Self { ptx, sm, specific: Specific::No }
+    }
 }
 
 /// One way to write an instruction.
@@ -117,6 +139,8 @@ words! {
         CvtSrc = "c",
         /// `{a, b}` that packs or unpacks the instruction's type.
         Pack = "K",
+        /// `{a, b, c, d}`: four registers or constants.
+        Four = "Q",
         /// `{a, b, …}` or a register: a matrix fragment.
         Group = "g",
         /// A cache policy of 64 bits, there if and only if `.L2::cache_hint` is.

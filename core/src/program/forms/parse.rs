@@ -1,6 +1,6 @@
 //! Reads the tables of forms. A line that is not understood is dropped; a test counts them.
 
-use super::{Choice, Form, Need, OperandForm, OperandType, Role, Slot, Word, is_type};
+use super::{Choice, Form, Need, OperandForm, OperandType, Role, Slot, Specific, Word, is_type};
 use crate::program::ops::AluOp;
 use crate::program::types::type_info;
 use crate::ptx::tree::Names;
@@ -129,7 +129,17 @@ fn read_choice(text: &str, form: &mut Form) -> Option<()> {
 fn read_need(text: &str) -> Option<Need> {
     let (ptx, sm) = text.split_once('/')?;
     let (major, minor) = ptx.split_once('.')?;
-    Some(Need { ptx: (major.parse().ok()?, minor.parse().ok()?), sm: sm.parse().ok()? })
+    let ptx = (major.parse().ok()?, minor.parse().ok()?);
+    if let Some(family) = sm.strip_suffix('f') {
+        return Some(Need { specific: Specific::Family, ..Need::new(ptx, family.parse().ok()?) });
+    }
+    if let Ok(sm) = sm.parse() {
+        return Some(Need::new(ptx, sm));
+    }
+    let each: Option<Vec<u16>> = sm.split(',').map(|one| one.strip_suffix('a')?.parse().ok()).collect();
+    // The tables are read once.
+    let all: &'static [u16] = each?.leak();
+    Some(Need { specific: Specific::One(all), ..Need::new(ptx, *all.first()?) })
 }
 
 fn read_operand(text: &'static str) -> Option<OperandForm> {

@@ -9,7 +9,7 @@ use crate::program::instr::{Slot, Space};
 use crate::program::ops::{Class, IntOp};
 use crate::program::select::{Selected, int_cvt};
 use crate::program::types::bits_of;
-use crate::ptx::tree::Instr;
+use crate::ptx::tree::{Instr, Operand, OperandKind};
 use crate::ptx::{Modifier as M, Opcode};
 use smallvec::SmallVec;
 
@@ -190,6 +190,9 @@ impl<'t> FnLower<'_, 't> {
         }
         let [to, from] = *self.types else { return None };
         let operand = nth(instr, 1)?;
+        if let OperandKind::Vector(list) = &operand.kind {
+            return self.cvt_four(instr, list);
+        }
         let d = self.destination(nth(instr, 0)?, class_of_type(to))?;
         let class = self.as_register(operand).map_or(class_of_type(from), |reg| reg.class);
         let sat = instr.mods.contains(&M::SAT);
@@ -215,6 +218,27 @@ impl<'t> FnLower<'_, 't> {
         // The result is extended to its register.
         let t = self.helper(selected, shape.dest, &sources)?;
         self.operation(extend, d.slot, &[t])
+    }
+
+    /// `cvt.rs….x4 d, {a, b, e, f}, random`: two conversions of pairs. What is random for the second one lies further down.
+    fn cvt_four(&mut self, instr: &'t Instr, list: &'t [Operand]) -> Option<()> {
+        let selected = self.selected?;
+        let mut sources = [Slot(0); 4];
+        for (slot, operand) in sources.iter_mut().zip(list) {
+            *slot = self.source(operand, Class::W, M::F32)?;
+        }
+        let [a, b, e, f] = sources;
+        let random = self.source(nth(instr, 2)?, Class::W, M::B32)?;
+        let (bits, pack) = match self.types.first() {
+            Some(&M::E2M1X4) => (8, IntOp::Pack8x2),
+            _ => (16, IntOp::Pack16x2),
+        };
+        let bits = self.constant(Class::W, bits)?;
+        let below = self.helper(IntOp::Shl32, Class::W, &[random, bits])?;
+        let upper = self.helper(selected, Class::W, &[a, b, random])?;
+        let lower = self.helper(selected, Class::W, &[e, f, below])?;
+        let d = self.destination_of(nth(instr, 0)?, Class::W)?;
+        self.operation(pack, d, &[lower, upper])
     }
 
     /// `cvta{.to}.space.size d, a`: between a space's own addresses and generic ones.

@@ -37,7 +37,7 @@ pub fn mma(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multiply,
         return None;
     }
     let among = |all: &[(usize, usize, usize)]| all.contains(&(m, n, k));
-    let need = |ptx, sm| Need { ptx, sm };
+    let need = Need::new;
     let need = match multiply.types {
         Types::Floats(Floats { a: Element::F16, b: Element::F16, c, d }) => match (m, n, k) {
             (8, 8, 4) => {
@@ -122,7 +122,7 @@ pub fn sparse(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multip
         return None;
     }
     let ptx = if ordered { first.max((8, 5)) } else { first };
-    let need = Need { ptx, sm: if element.bits() == 8 { 89 } else { 80 } };
+    let need = Need::new(ptx, if element.bits() == 8 { 89 } else { 80 });
     let sparse = Some(Sparse { selector: 0, ordered });
     Some((Multiply { size, types, quads: None, sparse, blocks: Blocks::of_target(sm, element) }, need))
 }

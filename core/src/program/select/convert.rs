@@ -9,7 +9,8 @@ use crate::ptx::Modifier as M;
 pub(super) fn select(to: M, from: M, mods: &[M]) -> Option<Selected> {
     let (dest, packed) = number(to)?;
     let (source, sources_packed) = number(from)?;
-    if dest.is_integer() && source.is_integer() {
+    // Not executed: scaled by operands of their own.
+    if dest.is_integer() && source.is_integer() || mods.iter().any(|word| !word.is_known()) {
         return None;
     }
     let asked = flags(mods);

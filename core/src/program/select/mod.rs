@@ -61,6 +61,7 @@ fn flag(word: M) -> Option<FMode> {
         M::NAN_PROPAGATE => FMode::NAN,
         M::XORSIGN => FMode::XORSIGN,
         M::ABS => FMode::ABS,
+        M::OOB => FMode::OOB,
         _ => return None,
     })
 }
@@ -70,11 +71,11 @@ fn flags(mods: &[M]) -> FMode {
     mods.iter().filter_map(|word| flag(*word)).fold(FMode::default(), FMode::with)
 }
 
-/// The number type of a modifier, and whether it stands for two packed values.
+/// The number type of a modifier, and whether it stands for two or four packed values.
 fn number(word: M) -> Option<(Num, bool)> {
     let names = Names::default();
     let text = word.text(&names);
-    match text.strip_suffix("x2") {
+    match text.strip_suffix("x2").or_else(|| text.strip_suffix("x4")) {
         Some(of) => Some((Num::named(of)?, true)),
         None => Some((Num::named(text)?, false)),
     }

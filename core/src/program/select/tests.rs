@@ -178,9 +178,7 @@ fn other_instructions_carry_their_modifiers() {
 
 #[test]
 fn what_selection_does_not_know_is_left() {
-    for text in
-        ["cvt.u32.u8", "fma.rn.oob.f16", "mov.u32", "ld.global.u32", "bra.uni", "mul.s32", "add.b32", "mad.lo.sat.s32"]
-    {
+    for text in ["cvt.u32.u8", "mov.u32", "ld.global.u32", "bra.uni", "mul.s32", "add.b32", "mad.lo.sat.s32"] {
         assert_eq!(selected(text), None, "{text}");
     }
 }
