@@ -21,9 +21,9 @@ impl Checker<'_> {
         let missing: &[&str] = match (order, any(&[Modifier::CTA, Modifier::CLUSTER])) {
             (Some(order), Some(_)) => {
                 let need = match order {
-                    Modifier::RELAXED if counts => Need { ptx: (8, 0), sm: 90 },
-                    Modifier::RELAXED => Need { ptx: (8, 6), sm: 90 },
-                    _ => Need { ptx: (8, 0), sm: 80 },
+                    Modifier::RELAXED if counts => Need::new((8, 0), 90),
+                    Modifier::RELAXED => Need::new((8, 6), 90),
+                    _ => Need::new((8, 0), 80),
                 };
                 let feature = || format!("{} of {}", self.word(order), opcode.text(self.names));
                 return (!self.has(need)).then(|| self.lacks(feature(), need));
@@ -47,7 +47,7 @@ impl Checker<'_> {
         if remote && arrives && !sink {
             return Err(CheckError::boxed(Problem::RemoteState { opcode: self.opcode(instr.opcode) }, first.span));
         }
-        let need = Need { ptx: (7, 8), sm: 80 };
+        let need = Need::new((7, 8), 80);
         if sink && !self.has(need) {
             return Err(CheckError::boxed(self.lacks("`_` as a destination".to_owned(), need), first.span));
         }

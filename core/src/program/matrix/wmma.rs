@@ -100,5 +100,5 @@ pub const fn need(of: &Multiply) -> Need {
             }
         }
     };
-    Need { ptx, sm }
+    Need::new(ptx, sm)
 }
