@@ -44,18 +44,20 @@ pub fn product(mods: &[M], [d, a, b, c]: [M; 4], names: &Names, sm: u32) -> Opti
 /// A product whose matrix `part` a `wmma.load` or `wmma.store` moves, from the type of its elements.
 #[must_use]
 pub fn moved(mods: &[M], element: M, part: Part, names: &Names, sm: u32) -> Option<Multiply> {
-    let types = |element: M| match element {
+    let types = |factor: M| match factor {
+        M::F16 if element == M::F32 => [M::F32, M::F16, M::F16, M::F32],
         M::F16 => [M::F16, M::F16, M::F16, M::F16],
-        M::BF16 | M::TF32 => [M::F32, element, element, M::F32],
+        M::BF16 | M::TF32 => [M::F32, factor, factor, M::F32],
         M::F64 => [M::F64, M::F64, M::F64, M::F64],
-        _ => [M::S32, element, element, M::S32],
+        _ => [M::S32, factor, factor, M::S32],
     };
     // Elements of `A` with which there are sums of this type.
     let factors: &[M] = match (element, part) {
-        (M::F32, Part::C | Part::D) => &[M::BF16, M::TF32],
+        (M::F32, Part::C | Part::D) => &[M::F16, M::TF32],
         (M::S32, Part::C | Part::D) => &[M::S8, M::S4, M::B1],
-        (M::F16 | M::F64, _) => &[element],
-        (M::BF16 | M::TF32 | M::S8 | M::U8 | M::S4 | M::U4 | M::B1, Part::A | Part::B) => &[element],
+        (M::F16, _) => &[M::F16],
+        (M::F64, _) => &[M::F64],
+        (M::BF16 | M::TF32 | M::S8 | M::U8 | M::S4 | M::U4 | M::B1, Part::A | Part::B) => std::slice::from_ref(&element),
         _ => return None,
     };
     factors.iter().find_map(|factor| product(mods, types(*factor), names, sm))
