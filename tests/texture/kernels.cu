@@ -1,6 +1,6 @@
 // Kernels for tests/texture.rs: each thread fetches at the coordinates that it reads from a buffer, and writes the four values.
 //
-// Compiled by NVRTC 13.5: nvrtc_ptx.py kernels.cu kernels.ptx sm_80
+// Compiled by NVRTC 13.5: ptx-examples/make/nvrtc.py kernels.cu kernels.ptx sm_80
 
 #define AT unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return
 #define FETCH(name, call)                                                                                             \

@@ -165,8 +165,8 @@ fn what_cannot_be_is_refused_before_it_runs() {
         (Texture::new(Geometry::D1, [1, 1, 1], 1, &[1u64]), "8, 16 or 32 bits"),
         (row().layers(2), "shapes of layers"),
         (row().levels(4), "level of detail"),
-        (row().levels(2), "normalised"),
-        (Texture::new(Geometry::D1, [5, 1, 1], 1, &ROW), "20 bytes of texels"),
+        (Texture::new(Geometry::D1, [2, 1, 1], 1, &ROW).levels(2), "coordinates that count texels"),
+        (Texture::new(Geometry::D1, [5, 1, 1], 1, &ROW), "needs 20 bytes"),
         (Texture::new(Geometry::D1, [1, 1, 1], 1, &[1u32]).filter(Filter::Linear), "integers, which cannot be blended"),
     ] {
         let told = refused(image);

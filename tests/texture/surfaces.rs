@@ -4,7 +4,7 @@
 use super::PTX;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpstep::{Check, Element, Geometry, Kernel, MemoryModel, Surface, Texture};
+use warpstep::{Check, Element, Filter, Geometry, Kernel, MemoryModel, Surface, Texture};
 
 /// A surface of two dimensions whose texels are read and written as elements of so many bytes.
 const SIZE: [usize; 2] = [8, 5];
@@ -94,10 +94,12 @@ fn elements_of_every_size_under_every_boundary_mode() {
     moves("v2b64", 4, 16, |bits| bits);
 }
 
+/// A kernel that numbers texels: its name, the shape, the size, the layers as they are given, and the arguments behind the surface.
+type Numbered = (&'static str, Geometry, [u32; 3], u32, &'static [u32]);
+
 #[test]
 fn shapes_lie_row_by_row_slice_by_slice_layer_by_layer() {
-    // Shape, size, layers as they are given, texels, and the arguments behind the surface.
-    let shapes: [(&str, Geometry, [u32; 3], u32, &[u32]); 6] = [
+    let shapes: [Numbered; 6] = [
         ("number1d", Geometry::D1, [40, 1, 1], 1, &[]),
         ("number3d", Geometry::D3, [4, 3, 2], 1, &[4, 3]),
         ("numbera1d", Geometry::A1, [5, 1, 1], 4, &[5]),
@@ -134,6 +136,27 @@ fn a_texture_sees_what_an_earlier_launch_wrote() {
         kernel.buffer("from", texture).buffer("to", surface).arg(6u32).arg(5u32).check(Check::Races).run().unwrap();
     }
     assert_eq!(out, texels);
+}
+
+#[test]
+fn a_proof_steps_where_texels_are_read_and_nowhere_else() {
+    // Two blocks that each read the four texels around a place: as many steps as for four loads.
+    let fetch = "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1, %f1}];";
+    let loads = "ld.global.f32 %f2, [%rd1];\n".repeat(4);
+    let texels: Vec<f32> = (0..16u8).map(f32::from).collect();
+    let [fetched, loaded] = [fetch, &loads].map(|body| {
+        let text = ptx(&format!("mov.f32 %f1, 0f40000000;\n{body}"));
+        let kernel = Kernel::from_ptx(&text).unwrap().grid(2);
+        let kernel = if body == fetch {
+            kernel.arg(Texture::new(Geometry::D2, [4, 4, 1], 1, &texels).filter(Filter::Linear))
+        } else {
+            kernel.arg(&texels)
+        };
+        let proof = kernel.prove().unwrap();
+        assert_eq!(proof.holds, Some(true));
+        proof.states
+    });
+    assert_eq!(fetched, loaded);
 }
 
 /// A kernel in which each thread does one thing to a surface.

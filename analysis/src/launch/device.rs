@@ -163,7 +163,7 @@ impl Device {
     /// # Errors
     /// A buffer is missing or too small, its data cannot be had, a variable is missing, a filter cannot be; the memory cap.
     pub fn add_images(&mut self, images: &Images) -> Result<(), Failure> {
-        if images.is_empty() && !self.context.env().variables.values().any(|v| v.reference.is_some()) {
+        if images.is_empty() {
             return Ok(());
         }
         let buffers = &mut self.buffers;

@@ -91,8 +91,12 @@ impl Images {
             reader.owns(name, image.format.channel);
         }
         let read = document(&sources, file, "the flag", |root| reader.images(root));
-        let new =
-            read.map_err(|problems| problems.into_iter().map(|p| Problem { at: None, ..p }).collect::<Vec<_>>())?;
+        let nowhere =
+            |problems: Vec<Problem>| problems.into_iter().map(|p| Problem { at: None, ..p }).collect::<Vec<_>>();
+        let mut new = read.map_err(nowhere)?;
+        // The text of a flag is no file that a message could quote.
+        new.textures.values_mut().chain(new.surfaces.values_mut()).for_each(|image| image.at = None);
+        new.samplers.values_mut().for_each(|sampler| sampler.at = None);
         let taken = spec.images.names(kind).contains(&name.to_owned());
         spec.images.textures.extend(new.textures);
         spec.images.surfaces.extend(new.surfaces);

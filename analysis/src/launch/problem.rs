@@ -186,8 +186,8 @@ complaints! {
         /// A texture's or surface's texels do not fit their buffer.
         TexelsBeyond { name: String, buffer: String, offset: u64, wanted: u64, bytes: u64 } =>
             "texels"
-            ("`{name}` has {wanted} bytes of texels from byte {offset} of buffer `{buffer}` on, which has {bytes}")
-            ("here") ("make the buffer larger: size times layers times channels, or `pitch` times rows");
+            ("`{name}` needs {wanted} bytes of buffer `{buffer}` from byte {offset} on, which has {bytes} in all")
+            ("here") ("a texel has its channels' bytes; there are as many as the size says, in each layer and level");
         /// Levels of detail without normalised coordinates.
         LevelsUnnormalised { name: String } =>
             "levels" ("`{name}` has levels of detail, and coordinates that count texels, whose number differs from level to level")

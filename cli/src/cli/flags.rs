@@ -346,6 +346,29 @@ mod tests {
     }
 
     #[test]
+    fn textures_have_the_keys_of_a_launch_file_and_no_place() {
+        let view = r#"view=geometry="2d",size=[4,2],format="f32",init="zeros""#;
+        let image = r#"image=geometry="2d",size=[4,2],format="f32",buffer="view",filter="linear""#;
+        let spec = flags(|f| {
+            f.texture = vec![image.into()];
+            f.surface = vec![view.into()];
+            f.sampler = vec![r#"how=address="wrap""#.into()];
+            f.arg = vec!["texture:image".into(), "surface:view".into(), "sampler:how".into()];
+            f.expect = vec!["view=values:1;first=1".into()];
+        })
+        .unwrap();
+        let places =
+            [spec.images.textures["image"].at, spec.images.surfaces["view"].at, spec.images.samplers["how"].at];
+        assert_eq!(places, [None; 3]);
+        assert_eq!(spec.launches[0].args.len(), 3);
+        assert_eq!(spec.expect["view"].ty.name(), "f32");
+        for bad in ["image", "image=geometry=2", "image=size=4", &format!("{view},layers=2")] {
+            assert!(flags(|f| f.texture = vec![bad.into()]).is_err(), "{bad}");
+        }
+        assert_eq!(flags(|f| f.arg = vec!["texture:image".into()]), Err(1));
+    }
+
+    #[test]
     fn wrong_flags_are_told() {
         for bad in [
             "in",

@@ -4,7 +4,8 @@
 //! binds to it; its own address serves as its handle, as PTX has it (PTX ISA 5.3: pointers to opaque variables). Texels lie in memory
 //! that the context has anyway, so nothing here changes while a grid runs.
 
-use crate::alu::image::{Channel, Filter, Geometry, Image, Sampler, Texture};
+use crate::alu::image::{Address, Channel, Filter, Geometry, Image, Sampler, Texture};
+use crate::program::env::Reference;
 use crate::program::image::Query;
 use crate::verdict::ImageKind;
 use std::collections::BTreeMap;
@@ -141,6 +142,40 @@ impl What {
             Query::Layout => of(|i| i.linear.into()),
         }
     }
+}
+
+/// A sampler by itself that says nothing: it leaves it to the texture whether coordinates are normalised.
+pub const APART: Sampler = Sampler {
+    address: [Address::Clamp; 3],
+    filter: Filter::Point,
+    levels: Filter::Point,
+    normalised: true,
+    border: [0; 4],
+};
+
+/// What the initialiser of an opaque variable says of how textures are read (PTX ISA 5.3), and the usual where it says nothing. A word may be its
+/// number in PTX's order.
+#[must_use]
+pub fn initialised(reference: &Reference, usual: Sampler) -> Sampler {
+    let field = |name: &str| reference.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str());
+    let address = |axis: usize| {
+        let word = field(["addr_mode_0", "addr_mode_1", "addr_mode_2"][axis])?;
+        numbered(word, Address::ALL).or_else(|| Address::named(word))
+    };
+    let filter = field("filter_mode").and_then(|word| numbered(word, Filter::ALL).or_else(|| Filter::named(word)));
+    let is = |name: &str| field(name).map(|word| word != "0");
+    let normalised = is("normalized_coords").or(is("force_unnormalized_coords").map(|forced| !forced));
+    Sampler {
+        address: [0, 1, 2].map(|axis| address(axis).unwrap_or(usual.address[axis])),
+        filter: filter.unwrap_or(usual.filter),
+        normalised: normalised.unwrap_or(usual.normalised),
+        ..usual
+    }
+}
+
+/// The member of a number.
+fn numbered<T: Copy>(word: &str, all: &[T]) -> Option<T> {
+    all.get(word.parse::<usize>().ok()?).copied()
 }
 
 /// OpenCL's number of the type of a channel.

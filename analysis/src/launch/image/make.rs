@@ -1,12 +1,12 @@
 //! Making textures, samplers and surfaces in a context.
 
 use super::{ImageSpec, Images, SamplerSpec, Texels};
-use crate::alu::image::{Address, Filter, Image, Meaning, Sampler, Texture};
+use crate::alu::image::{Filter, Image, Meaning, Sampler, Texture};
 use crate::launch::Buffer;
 use crate::launch::device::{Failure, Placed};
 use crate::launch::problem::{At, Problem, ProblemKind};
 use crate::machine::Context;
-use crate::machine::images::{Bound, What};
+use crate::machine::images::{APART, Bound, What, initialised};
 use crate::program::env::{ProgEnv, Reference};
 use crate::verdict::ImageKind;
 use indexmap::IndexMap;
@@ -75,25 +75,10 @@ pub fn made(
     for (name, spec) in &all.samplers {
         match reference(&env, ImageKind::Sampler, spec.variable.as_deref(), spec.at) {
             Ok(reference) => {
-                // A sampler that does not say otherwise leaves it to the texture whether coordinates are normalised.
-                let usual = Sampler { normalised: true, ..Sampler::default() };
-                let what = What::Sampler(sampler(&spec.sampler, reference, usual));
+                let what = What::Sampler(sampler(&spec.sampler, reference, APART));
                 bind(context, &mut made, (ImageKind::Sampler, name, what), spec.variable.as_deref());
             }
             Err(problem) => problems.push(problem),
-        }
-    }
-    // A sampler of the program needs nothing that a host would say.
-    for (name, variable) in &env.variables {
-        let Some(reference) = variable.reference.as_ref().filter(|r| r.kind == ImageKind::Sampler) else { continue };
-        let given = |(_, spec): (&String, &super::NamedSampler)| spec.variable.as_deref() == Some(name.as_str());
-        if !all.samplers.iter().any(given)
-            && let Some((address, _)) = context.symbol(name)
-            && let Some(images) = context.images_mut()
-        {
-            let usual = Sampler { normalised: true, ..Sampler::default() };
-            let what = What::Sampler(sampler(&SamplerSpec::default(), Some(reference), usual));
-            images.bind(address, Bound { name: name.clone(), what });
         }
     }
     if problems.is_empty() { Ok(made) } else { Err(Failure::Input(problems)) }
@@ -142,29 +127,14 @@ fn bind(context: &mut Context, made: &mut Made, (kind, name, what): (ImageKind, 
     made.insert((kind, name.to_owned()), images.make(bound));
 }
 
-/// What is said of a sampler, or else by the initialiser of its variable (PTX ISA 5.3), or else the usual.
+/// What is said of a sampler, or else by the initialiser of its variable, or else the usual.
 fn sampler(said: &SamplerSpec, reference: Option<&Reference>, usual: Sampler) -> Sampler {
-    let field = |name: &str| {
-        let fields = reference.into_iter().flat_map(|r| &r.fields);
-        fields.into_iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
-    };
-    let of = |axis: usize| {
-        let names = ["addr_mode_0", "addr_mode_1", "addr_mode_2"];
-        field(names[axis]).and_then(|word| numbered(word, Address::ALL).or_else(|| Address::named(word)))
-    };
-    let filter = field("filter_mode").and_then(|word| numbered(word, Filter::ALL).or_else(|| Filter::named(word)));
-    let is = |name: &str| field(name).map(|word| word != "0" && word != "false");
-    let normalised = is("normalized_coords").or(is("force_unnormalized_coords").map(|forced| !forced));
+    let usual = reference.map_or(usual, |reference| initialised(reference, usual));
     Sampler {
-        address: said.address.unwrap_or([0, 1, 2].map(|axis| of(axis).unwrap_or(usual.address[axis]))),
-        filter: said.filter.or(filter).unwrap_or(usual.filter),
+        address: said.address.unwrap_or(usual.address),
+        filter: said.filter.unwrap_or(usual.filter),
         levels: said.levels.unwrap_or(usual.levels),
-        normalised: said.normalised.or(normalised).unwrap_or(usual.normalised),
+        normalised: said.normalised.unwrap_or(usual.normalised),
         border: said.border.map_or(usual.border, |colour| colour.map(f32::to_bits)),
     }
-}
-
-/// A field's value that is a number: PTX numbers its words from 0.
-fn numbered<T: Copy>(word: &str, all: &[T]) -> Option<T> {
-    all.get(word.parse::<usize>().ok()?).copied()
 }

@@ -126,7 +126,9 @@ fn image<R: Read + ?Sized>(reader: &R, kind: ImageKind, table: &Table<'_, '_>, a
         (Some(item), None) => {
             let name = reader.buffer_named(&item)?;
             let offset = match table.get("offset") {
-                Some(item) => item.checked(item.count(u64::MAX).filter(|n| n % 16 == 0), "a multiple of 16")?,
+                Some(item) => {
+                    item.checked(item.count(u64::MAX).filter(|n| n.is_multiple_of(16)), "a multiple of 16")?
+                }
                 None => 0,
             };
             Texels::Buffer { name, offset }
@@ -142,7 +144,7 @@ fn image<R: Read + ?Sized>(reader: &R, kind: ImageKind, table: &Table<'_, '_>, a
     let row = u64::from(size[0]) * u64::from(format.bytes());
     let pitch = match table.get("pitch") {
         Some(item) => {
-            let fits = |n: &u64| *n >= row && n % u64::from(format.bytes()) == 0 && *n < 1 << 32;
+            let fits = |n: &u64| *n >= row && n.is_multiple_of(u64::from(format.bytes())) && *n < 1 << 32;
             Some(item.checked(item.count(u64::MAX).filter(fits), "a multiple of a texel's size, and at least a row")?)
         }
         None => None,

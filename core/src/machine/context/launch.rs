@@ -8,11 +8,11 @@ use crate::machine::control::{Control, Grouping};
 use crate::machine::device::message::{GridId, Program, ProgramId, Tag};
 use crate::machine::grid::launch::Launch;
 use crate::machine::grid::loaded::{Loaded, arguments, per_block};
-use crate::machine::images::{Bound, What};
+use crate::machine::images::{APART, Bound, What, initialised};
 use crate::memory::{Environment, Uses};
 use crate::program::env::{FuncId, GlobalVar, Init, Preload, ProgEnv, Special};
 use crate::program::instr::Op;
-use crate::verdict::{AllocKind, Stop};
+use crate::verdict::{AllocKind, ImageKind, Stop};
 use std::sync::Arc;
 
 impl<C: Control, M: Environment> ContextState<C, M> {
@@ -32,7 +32,12 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         }
         for ((name, v), address) in env.variables.iter().zip(&variables) {
             if let Some(reference) = &v.reference {
-                let bound = Bound { name: name.clone(), what: What::Nothing(reference.kind) };
+                // A sampler needs nothing that only a host knows.
+                let what = match reference.kind {
+                    ImageKind::Sampler => What::Sampler(initialised(reference, APART)),
+                    kind => What::Nothing(kind),
+                };
+                let bound = Bound { name: name.clone(), what };
                 Arc::make_mut(&mut self.images).bind(*address, bound);
             }
         }

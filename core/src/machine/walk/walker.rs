@@ -330,6 +330,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let sole = flows.len() == 1 || fixed.loaded.grouping == Grouping::One;
             let go = flows.iter().find_map(|flow| {
                 let hidden = if shows { fixed.visible.hidden(flow.pc) } else { FAR };
+                let hidden = if hidden == 0 && self.sits_out(slot, w, *flow) { 1 } else { hidden };
                 let hidden = if sole || hidden == 0 { hidden } else { self.apart(slot, w, *flow, hidden) };
                 (hidden > 0 && !self.blocked(slot, w, *flow)).then_some((*flow, hidden))
             });
@@ -341,6 +342,15 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             used += spent;
         }
         Ok(used)
+    }
+
+    /// Whether no lane needs the access of a texel that a group comes to: of those that a fetch has for all sizes most are not needed
+    /// (D-texture-loads), and nobody notices them.
+    fn sits_out(&self, slot: usize, w: usize, flow: Flow) -> bool {
+        let Some(guard) = self.env.code.get(flow.pc as usize).and_then(|instr| instr.guard) else { return false };
+        let frame = self.warp(slot, w).and_then(|warp| warp.frames.get(flow.depth as usize));
+        let holds = frame.and_then(|frame| frame.p.get(guard.pred.index())).copied().unwrap_or(!0);
+        flow.mask & if guard.negated { !holds } else { holds } == 0 && self.env.is_texel(Pc(flow.pc))
     }
 
     /// How many of so many hidden instructions a group may execute without coming to where others of its warp can

@@ -6,7 +6,7 @@ use super::operand::nth;
 use super::types::class_of_type;
 use crate::alu::image::Clamp;
 use crate::program::image::{ImageOp, ImagePart, SurfaceAccess, Surfacing, TapSlots};
-use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
+use crate::program::instr::{CacheOp, MemOp, NO_SLOT, Op, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::{AtomTy, Class, IntOp};
 use crate::program::select::atom;
 use crate::program::types::{bits_of, lanes};
@@ -70,6 +70,9 @@ impl<'t> FnLower<'_, 't> {
                 (Class::Q, [low, ..]) => self.alu(Role::Main, IntOp::ZextWQ, slot, &[*low]),
                 _ => return None,
             }
+        }
+        if !self.named {
+            self.plain(Op::Nop)?;
         }
         Some(())
     }
