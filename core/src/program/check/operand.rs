@@ -13,6 +13,9 @@ use crate::program::video;
 use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 
+/// The most bytes that `st.bulk` fills; it fills a multiple of eight.
+const BULK: i64 = 16_777_216;
+
 /// Whether something fits; the complaint is boxed, since it is rare and large.
 pub type Verdict = Result<(), Box<CheckError>>;
 
@@ -217,6 +220,7 @@ impl Checker<'_> {
                 let threads = matches!(cx.opcode, Opcode::BAR | Opcode::BARRIER) && want.role == Role::Src && cx.count;
                 match want.range {
                     None if threads && value % of != 0 => refuse(Problem::Multiple { number, of, value }),
+                    Some((_, BULK)) if value % 8 != 0 => refuse(Problem::Multiple { number, of: 8, value }),
                     Some((low, high)) if value < low || value > high => {
                         refuse(Problem::Range { number, low, high, value })
                     }

@@ -5,6 +5,7 @@
 //! `link` joins several modules. What an instruction is, checking has found out ([`Checked`]). A module with complaints
 //! still lowers: what cannot be understood becomes an unsupported instruction.
 
+mod bulk;
 mod calls;
 mod compute;
 mod control;
@@ -26,6 +27,8 @@ mod video;
 mod warp;
 mod wmma;
 
+#[cfg(test)]
+mod forms_tests;
 #[cfg(test)]
 mod tests;
 
