@@ -88,7 +88,7 @@ fn operand(want: &OperandForm, types: &[Modifier], lanes: usize, number: usize) 
         Role::Four => list(ty, 4),
         Role::PredDst | Role::PredSrc => format!("%p{number}"),
         Role::AddrSrc => "%d9".to_owned(),
-        Role::Imm => want.range.map_or(0, |(low, _)| low).to_string(),
+        Role::Imm => want.range.map_or(8, |(low, _)| low).to_string(),
         Role::Mem => "[%d8]".to_owned(),
         Role::Label => "L".to_owned(),
         Role::Table => "T".to_owned(),
