@@ -140,6 +140,79 @@ fn packed() -> Vec<Case> {
     cases
 }
 
+/// `.s2f6`: integers of 64ths, at most 127 of them.
+fn fixed(value: f64, relu: bool) -> u32 {
+    let code = if value.is_nan() { 127.0 } else { (value * 64.0).round_ties_even().clamp(-127.0, 127.0) };
+    (if relu { code.max(0.0) } else { code }) as i32 as u32 & 0xff
+}
+
+/// A scale factor, and whether it is one: it has the bits of an exponent.
+fn factor(code: u32) -> f64 {
+    match code & 0xff {
+        0xff => f64::NAN,
+        code => 2f64.powi(code as i32 - 127),
+    }
+}
+
+/// Fixed points, and conversions with a scale factor for each value: the last word's low half.
+fn scaled() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let scale = "cvt.u16.u32 %m, %w4;";
+    for (relu, text) in [(false, ""), (true, ".relu")] {
+        for (with, last) in [("", ""), (".scaled::n2::ue8m0", ", %m")] {
+            let ones = with.is_empty();
+            let by = move |w: &[u32; WORDS], shift: u32| if ones { 1.0 } else { factor(w[4] >> shift) };
+            cases.push(Case {
+                text: format!(
+                    "{scale} {}",
+                    into(16, &format!("cvt.rn.satfinite{text}{with}.s2f6x2.f32"), &format!("%f0, %f1{last}"))
+                ),
+                model: Box::new(move |w| {
+                    fixed(single(w[0]) / by(&w, 8), relu) << 8 | fixed(single(w[1]) / by(&w, 0), relu)
+                }),
+            });
+            cases.push(Case {
+                text: format!(
+                    "{scale} {}",
+                    into(16, &format!("cvt.rn.satfinite{text}{with}.s2f6x2.bf16x2"), &format!("%w0{last}"))
+                ),
+                model: Box::new(move |w| {
+                    let [high, low] = [w[0] >> 16, w[0] & 0xffff].map(|code| Format::Bf16.value(code));
+                    fixed(high / by(&w, 8), relu) << 8 | fixed(low / by(&w, 0), relu)
+                }),
+            });
+            for (finite, clamped) in [(false, ""), (true, ".satfinite")] {
+                let head = format!("cvt.rn{clamped}{text}{with}.bf16x2");
+                let code = move |value: f64| Format::Bf16.code(value, Way::Near, Clamp { relu, finite });
+                cases.push(Case {
+                    text: format!("{scale} {}", into(32, &format!("{head}.s2f6x2"), &format!("%l{last}"))),
+                    model: Box::new(move |w| {
+                        let [high, low] = [w[0] >> 8, w[0]].map(|code| f64::from(code as u8 as i8) / 64.0);
+                        code(high * by(&w, 8)) << 16 | code(low * by(&w, 0))
+                    }),
+                });
+                for small in SMALL {
+                    let format = Format::named(small);
+                    let source = if small == "e2m1" { "mov.b16 {%b, %z}, %l;" } else { "" };
+                    let operand = if small == "e2m1" { "%b" } else { "%l" };
+                    cases.push(Case {
+                        text: format!(
+                            "{scale} {source} {}",
+                            into(32, &format!("{head}.{small}x2"), &format!("{operand}{last}"))
+                        ),
+                        model: Box::new(move |w| {
+                            let mask = (1 << format.distance()) - 1;
+                            let [high, low] = [w[0] >> format.distance(), w[0]].map(|code| format.value(code & mask));
+                            code(high * by(&w, 8)) << 16 | code(low * by(&w, 0))
+                        }),
+                    });
+                }
+            }
+        }
+    }
+    cases
+}
+
 /// By random numbers: which bits of the last word are whose (D-random).
 fn by_random_numbers() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -328,6 +401,11 @@ fn from_single_precision() {
 #[test]
 fn between_packed_formats() {
     agree(&packed(), 2);
+}
+
+#[test]
+fn fixed_points_and_scale_factors() {
+    agree(&scaled(), 6);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod schedules;
 mod schedules_world;
 mod scripts;
 mod space;
+mod spaces;
 mod symmetry;
 mod tensor;
 mod texture;

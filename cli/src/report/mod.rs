@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod document;
 pub mod dot;
 mod elsewhere;
+mod gaps;
 pub mod hang;
 pub mod hunt;
 mod image;

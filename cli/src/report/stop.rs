@@ -2,6 +2,7 @@
 
 use super::bug::{bug, leaked};
 use super::diagnostic::{Diagnostic, NOWHERE, said};
+use super::gaps;
 use super::internal::{self, INTERNAL};
 use super::limit::EndedEarly;
 use super::limit::{limit, limit_hint, takes_too_long};
@@ -143,7 +144,10 @@ impl<'a> StopReport<'a> {
             }
             Stop::Unsupported(what, at) => {
                 let message = format!("warpstep cannot execute {what}");
-                let hint = "this is a gap of warpstep, not a defect of the program";
+                let mut hint = "this is a gap of warpstep, not a defect of the program".to_owned();
+                if let Some(needs) = gaps::needs(what) {
+                    hint += &format!(": it needs {needs}");
+                }
                 match at {
                     Some(p) => self.at(p, message).label("not supported"),
                     None => self.plain(message),

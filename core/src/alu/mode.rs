@@ -48,6 +48,7 @@ words! {
         E2m3 = "e2m3",
         E3m2 = "e3m2",
         Ue8m0 = "ue8m0",
+        S2f6 = "s2f6",
     }
 }
 
@@ -60,7 +61,7 @@ impl Num {
             Self::U16 | Self::S16 | Self::F16 | Self::Bf16 => 16,
             Self::U32 | Self::S32 | Self::F32 | Self::Tf32 => 32,
             Self::U64 | Self::S64 | Self::F64 => 64,
-            Self::U8 | Self::S8 | Self::E4m3 | Self::E5m2 | Self::E2m3 | Self::E3m2 | Self::Ue8m0 => 8,
+            Self::U8 | Self::S8 | Self::E4m3 | Self::E5m2 | Self::E2m3 | Self::E3m2 | Self::Ue8m0 | Self::S2f6 => 8,
         }
     }
 

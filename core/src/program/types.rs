@@ -32,10 +32,11 @@ pub fn type_info(ty: Modifier) -> Option<TypeInfo> {
     let (class, bits) = match ty {
         M::PRED => (Class::Pred, 1),
         M::B8 | M::E4M3 | M::E5M2 | M::E2M1X2 => (Class::Bits, 8),
-        M::B16 | M::E4M3X2 | M::E5M2X2 | M::E2M3X2 | M::E3M2X2 | M::UE8M0X2 => (Class::Bits, 16),
-        M::B32 | M::B16X2 | M::U16X2 | M::S16X2 | M::TF32 | M::E4M3X4 | M::E5M2X4 | M::U8X4 | M::S8X4 => {
-            (Class::Bits, 32)
+        M::B16 | M::E4M3X2 | M::E5M2X2 | M::E2M3X2 | M::E3M2X2 | M::UE8M0X2 | M::S2F6X2 | M::E2M1X4 => {
+            (Class::Bits, 16)
         }
+        M::B32 | M::B16X2 | M::U16X2 | M::S16X2 | M::TF32 | M::U8X4 | M::S8X4 => (Class::Bits, 32),
+        M::E4M3X4 | M::E5M2X4 | M::E2M3X4 | M::E3M2X4 => (Class::Bits, 32),
         M::B64 | M::F32X2 => (Class::Bits, 64),
         M::B128 => (Class::Bits, 128),
         M::U8 | M::S8 => (Class::Int, 8),

@@ -185,7 +185,7 @@ words! {
         SYNC_RESTRICT_SHARED_CTA "sync_restrict::shared::cta"
         SYNC_RESTRICT_SHARED_CLUSTER "sync_restrict::shared::cluster" OP_RESTRICT "op_restrict" ABS "abs"
         NAN_PROPAGATE "NaN" XORSIGN "xorsign" CMP "cmp" H0 "h0" H1 "h1" B0 "b0" B3 "b3" H00 "h00" PO "po" SHR7 "shr7"
-        SHR15 "shr15" OOB "oob" COMMIT_GROUP "commit_group" WAIT_GROUP "wait_group" WAIT_ALL "wait_all" BULK "bulk"
+        SHR15 "shr15" OOB "oob" SCALED "scaled::n2::ue8m0" COMMIT_GROUP "commit_group" WAIT_GROUP "wait_group" WAIT_ALL "wait_all" BULK "bulk"
         TENSOR "tensor" MBARRIER "mbarrier" INIT "init" INVAL "inval" ARRIVE_DROP "arrive_drop" TEST_WAIT "test_wait"
         TRY_WAIT "try_wait" EXPECT_TX "expect_tx" COMPLETE_TX "complete_tx" PENDING_COUNT "pending_count"
         NOCOMPLETE "noComplete" PARITY "parity" NOINC "noinc" MBARRIER_ARRIVE_ONE "mbarrier::arrive::one"

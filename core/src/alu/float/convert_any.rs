@@ -31,6 +31,10 @@ fn decode(number: Num, bits: u64, ftz: bool) -> Value {
             255 => Value::NAN,
             code => Value { negative: false, of: Magnitude::Number(1, i32::from(code) - 127) },
         },
+        Num::S2f6 => {
+            let code = bits as u8 as i8;
+            Value { negative: code < 0, of: Magnitude::Number(code.unsigned_abs().into(), -6) }
+        }
         Num::Tf32 => soft::F32.decode(bits & !0x1fff),
         Num::F32 if ftz => soft::F32.decode(u64::from(super::single::flush32(bits as u32))),
         _ => format(number).decode(bits),
@@ -66,6 +70,34 @@ fn to_ue8m0(value: Value, rounding: Rounding, finite: bool) -> u64 {
     }
 }
 
+/// A signed number of two bits and six below the point, as far from zero as another may be (D-s2f6).
+fn to_s2f6(value: Value, rounding: Rounding) -> u64 {
+    let code = power(value, 6).round_integral(rounding).clamp_integer(-127, 127).unwrap_or(127);
+    code as u64 & 0xff
+}
+
+/// A value times a power of two.
+fn power(value: Value, by: i32) -> Value {
+    match value.of {
+        Magnitude::Number(significand, exponent) => {
+            Value { of: Magnitude::Number(significand, exponent + by), ..value }
+        }
+        _ => value,
+    }
+}
+
+/// The scale factors of a conversion that has none: one and one.
+pub(super) const ONES: u32 = 0x7f7f;
+
+/// A value times or, towards fewer bits, divided by a scale factor.
+fn scaled(value: Value, factor: u32, to: Num) -> Value {
+    match factor & 0xff {
+        0xff => Value::NAN,
+        code if to == Num::Bf16 => power(value, code as i32 - 127),
+        code => power(value, 127 - code as i32),
+    }
+}
+
 /// Clamps as `.sat` and `.relu` say.
 fn clamp(value: Value, mode: FMode) -> Value {
     if value.negative && (mode.has(FMode::SAT) || mode.has(FMode::RELU)) {
@@ -88,6 +120,7 @@ fn to_float(number: Num, value: Value, mode: FMode, random: Option<(u32, u32)>) 
     let finite = mode.has(FMode::SATFINITE);
     match number {
         Num::Ue8m0 => to_ue8m0(value, rounding, finite),
+        Num::S2f6 => to_s2f6(value, rounding),
         Num::Tf32 => match format(number).encode(value, rounding, finite, random) {
             nan if value == Value::NAN => nan << 13 | 0x1fff,
             code => code << 13,
@@ -127,11 +160,15 @@ const fn stride(number: Num) -> u32 {
     }
 }
 
-/// `cvt` of two f32 values to a packed type; the first source goes to the upper half.
+/// `cvt` of two f32 values to a packed type; the first source goes to the upper half. `scale` has a factor for each.
 #[inline(never)]
-pub(super) fn packed(a: u32, b: u32, mode: FMode) -> u32 {
-    let one = |x: u32| to_float(mode.dest(), decode(Num::F32, u64::from(x), false), mode, None) as u32;
-    one(a) << stride(mode.dest()) | one(b)
+pub(super) fn packed(a: u32, b: u32, scale: u32, mode: FMode) -> u32 {
+    let to = mode.dest();
+    let one = |x: u32, factor: u32| {
+        // One, but for `.s2f6`.
+        to_float(to, scaled(decode(Num::F32, u64::from(x), false), factor, to), mode, None) as u32
+    };
+    one(a, scale >> 8) << stride(to) | one(b, scale)
 }
 
 /// `cvt.rs` of two f32 values to two of a packed type. The third source has the random numbers: for `.f16` and `.bf16` in the
@@ -152,14 +189,14 @@ pub(super) fn packed_random(a: u32, b: u32, random: u32, mode: FMode) -> u32 {
     one(a, of_a) << stride(mode.dest()) | one(b, of_b)
 }
 
-/// `cvt` between packed types.
+/// `cvt` between packed types. `scale` has a factor for each value.
 #[inline(never)]
-pub(super) fn pair(a: u32, mode: FMode) -> u32 {
-    let one = |x: u32| {
-        let value = decode(mode.source(), u64::from(x), false);
+pub(super) fn pair(a: u32, scale: u32, mode: FMode) -> u32 {
+    let one = |x: u32, factor: u32| {
+        let value = scaled(decode(mode.source(), u64::from(x), false), factor, mode.dest());
         to_float(mode.dest(), value, mode, None) as u32
     };
     let low = a & ((1 << stride(mode.source())) - 1);
     let high = a >> stride(mode.source());
-    one(high) << stride(mode.dest()) | one(low)
+    one(high, scale >> 8) << stride(mode.dest()) | one(low, scale)
 }

@@ -5,7 +5,7 @@ use super::approx::{approximate_quotient, gross, through_double};
 use super::convert::{
     clamp_s32_f32, clamp_signed, clamp_u32_f32, clamp_unsigned, narrow_brain, narrow16, widen_brain, widen16, widen32,
 };
-use super::convert_any::{any, packed, packed_random, pair};
+use super::convert_any::{ONES, any, packed, packed_random, pair};
 use super::double::{INFINITY64, SIGN64, double, extreme64, rounded64, settle};
 use super::fused::{fused32, fused64};
 use super::half::{
@@ -196,9 +196,11 @@ macro_rules! float_ops {
             CvtWQ cvt_wq(a: u32; mode) -> u64 = any(u64::from(a), FMode(mode));
             CvtQW cvt_qw(a: u64; mode) -> u32 = any(a, FMode(mode)) as u32;
             CvtQQ cvt_qq(a: u64; mode) -> u64 = any(a, FMode(mode));
-            CvtPack cvt_pack(a: u32, b: u32; mode) -> u32 = packed(a, b, FMode(mode));
+            CvtPack cvt_pack(a: u32, b: u32; mode) -> u32 = packed(a, b, ONES, FMode(mode));
+            CvtPackScaled cvt_pack_scaled(a: u32, b: u32, c: u32; mode) -> u32 = packed(a, b, c, FMode(mode));
             CvtPackRandom cvt_pack_random(a: u32, b: u32, c: u32; mode) -> u32 = packed_random(a, b, c, FMode(mode));
-            CvtPair cvt_pair(a: u32; mode) -> u32 = pair(a, FMode(mode));
+            CvtPair cvt_pair(a: u32; mode) -> u32 = pair(a, ONES, FMode(mode));
+            CvtPairScaled cvt_pair_scaled(a: u32, b: u32; mode) -> u32 = pair(a, b, FMode(mode));
         }
     };
 }

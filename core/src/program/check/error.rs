@@ -67,6 +67,8 @@ phrases! {
         Register(ty: String) => ("a register of type `{ty}`");
         /// An integer constant.
         Constant => ("an integer constant");
+        /// An alignment.
+        PowerOfTwo => ("a power of two");
         /// A predicate register.
         Predicate => ("a predicate register");
         /// A predicate, its negation, or a constant.
@@ -352,8 +354,8 @@ fn needs(need: Need) -> String {
 const fn letter(need: Need) -> &'static str {
     match need.specific {
         Specific::No => "",
-        Specific::Family => "f",
-        Specific::One(_) => "a",
+        Specific::Family | Specific::Among(_) if need.sm >= 100 => "f",
+        _ => "a",
     }
 }
 

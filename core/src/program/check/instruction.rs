@@ -197,10 +197,19 @@ impl Checker<'_> {
     /// Rules about modifiers that the table does not hold.
     fn special_rules(&self, opcode: Opcode, mods: &[Modifier], shape: &mut Shape) {
         for (index, modifier) in mods.iter().enumerate() {
+            // What fences of proxies and of new barriers need, the table says.
+            let other = |m: &Modifier| *m == Modifier::MBARRIER_INIT || m.text(self.names).starts_with("proxy");
+            if opcode == Opcode::FENCE && mods.iter().any(other) {
+                break;
+            }
             if let Some(need) = modifier_need(opcode, *modifier).filter(|need| !self.has(*need)) {
                 let feature = format!("{} of {}", self.word(*modifier), opcode.text(self.names));
                 shape.problems.push((self.lacks(feature, need), Some(index)));
             }
+        }
+        let system = Need::new((8, 4), 70);
+        if mods.contains(&Modifier::B128) && mods.contains(&Modifier::SYS) && !self.has(system) {
+            shape.problems.push((self.lacks(".b128 with .sys".to_owned(), system), None));
         }
         let hint = mods.iter().position(|m| *m == Modifier::L2_CACHE_HINT);
         let plain = matches!(opcode, Opcode::LD | Opcode::ST | Opcode::ATOM | Opcode::RED);
@@ -231,8 +240,14 @@ impl Checker<'_> {
         {
             let bits = u32::from(info.bits) * u32::from(shape.lanes);
             let wide = Need::new((8, 8), 100);
-            let short = matches!(opcode, Opcode::MOV | Opcode::LDU) && bits > 128;
-            if short || bits > 256 {
+            let near = shape.space.is_some_and(|space| space != StateSpace::Global);
+            let short = bits > 128 && (matches!(opcode, Opcode::MOV | Opcode::LDU) || near || info.bits == 128);
+            let kept = mods.iter().position(|m| {
+                matches!(*m, Modifier::L2_EVICT_FIRST | Modifier::L2_EVICT_LAST | Modifier::L2_EVICT_NORMAL)
+            });
+            if let Some(index) = kept.filter(|_| bits < 256) {
+                shape.problems.push((self.unwanted(opcode, mods[index]), Some(index)));
+            } else if short || bits > 256 {
                 let given = mods.iter().map(|m| self.word(*m)).collect();
                 let opcode = self.opcode(opcode);
                 shape.problems.push((Problem::Types { opcode, given, allowed: Vec::new() }, None));
@@ -247,7 +262,7 @@ impl Checker<'_> {
         let sm = self.checked.sm;
         let specific = match (need.specific, self.checked.suffix) {
             (Specific::No, _) | (Specific::Family, Some(_)) => true,
-            (Specific::One(all), Some('a')) => all.contains(&sm),
+            (Specific::One(all), Some('a')) | (Specific::Among(all), Some(_)) => all.contains(&sm),
             _ => false,
         };
         self.legacy() && need.ptx <= (3, 1) || self.checked.version >= need.ptx && sm >= need.sm && specific

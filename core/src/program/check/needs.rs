@@ -11,7 +11,8 @@ pub fn modifier_need(opcode: Opcode, modifier: Modifier) -> Option<Need> {
     match modifier {
         M::CLUSTER | M::SHARED_CLUSTER => need(7, 8, 90),
         M::SHARED_CTA => need(7, 8, 30),
-        M::PARAM | M::PARAM_ENTRY if matches!(opcode, Opcode::CVTA | Opcode::ISSPACEP) => need(7, 7, 70),
+        M::PARAM if matches!(opcode, Opcode::CVTA | Opcode::ISSPACEP) => need(7, 7, 70),
+        M::PARAM_ENTRY if matches!(opcode, Opcode::CVTA | Opcode::ISSPACEP) => need(8, 3, 70),
         M::PARAM_ENTRY | M::PARAM_FUNC => need(8, 3, 0),
         M::L2_CACHE_HINT => need(7, 4, 80),
         M::L1_EVICT_NORMAL | M::L1_EVICT_UNCHANGED | M::L1_EVICT_FIRST | M::L1_EVICT_LAST | M::L1_NO_ALLOCATE => {
@@ -32,6 +33,7 @@ pub fn modifier_need(opcode: Opcode, modifier: Modifier) -> Option<Need> {
         M::F64 if matches!(opcode, Opcode::ATOM | Opcode::RED) => need(5, 0, 60),
         M::B16 if opcode == Opcode::ATOM => need(6, 3, 70),
         M::NAN_PROPAGATE => need(7, 0, 80),
+        M::WEAK => need(6, 0, 70),
         M::UNIFIED => need(8, 0, 90),
         _ => None,
     }

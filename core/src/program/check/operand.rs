@@ -14,6 +14,9 @@ use crate::program::video;
 use crate::ptx::tree::{Expr, Instr, Name, Operand, OperandKind, StateSpace};
 use crate::ptx::{Modifier, Opcode};
 
+/// The most bytes that `st.bulk` fills; it fills a multiple of eight.
+const BULK: i64 = 16_777_216;
+
 /// Whether something fits; the complaint is boxed, since it is rare and large.
 pub(super) type Verdict = Result<(), Box<CheckError>>;
 
@@ -123,7 +126,8 @@ impl Checker<'_> {
         for (number, operand) in instr.operands.iter().enumerate() {
             let Some(want) = form.operands.get(number) else { break };
             let count = instr.mods.first().is_none_or(|m| m.text(self.names) != "warp");
-            let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count };
+            let called = instr.mods.contains(&Modifier::PARAM_FUNC);
+            let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count, called };
             self.operand(operand, want, types, &cx)?;
             if want.role == Role::Bracket && is_image(instr.opcode) {
                 self.image(operand, instr, types, &cx)?;
@@ -135,7 +139,7 @@ impl Checker<'_> {
             }
         }
         if matches!(instr.opcode, Opcode::TEX | Opcode::TLD4) {
-            let cx = Context { number: 3, opcode: instr.opcode, shape, lone, count: false };
+            let cx = Context { number: 3, opcode: instr.opcode, shape, lone, count: false, called: false };
             self.after_brackets(instr, types, &cx)?;
         }
         self.state_of_mbarrier(instr)?;
@@ -254,6 +258,10 @@ impl Checker<'_> {
                 let threads = matches!(cx.opcode, Opcode::BAR | Opcode::BARRIER) && want.role == Role::Src && cx.count;
                 match want.range {
                     None if threads && value % of != 0 => refuse(Problem::Multiple { number, of, value }),
+                    None if cx.opcode == Opcode::ALLOCA && want.role == Role::Imm && value.count_ones() != 1 => {
+                        self.wrong(operand, Expected::PowerOfTwo, cx)
+                    }
+                    Some((_, BULK)) if value % 8 != 0 => refuse(Problem::Multiple { number, of: 8, value }),
                     Some((low, high)) if value < low || value > high => {
                         refuse(Problem::Range { number, low, high, value })
                     }
@@ -491,7 +499,7 @@ impl Checker<'_> {
     fn base(&mut self, name: Name, span: Span, cx: &Context) -> Verdict {
         let problem = match self.classify_name(name) {
             Arg::Register(reg, 1) => match type_info(reg) {
-                Some(i) if matches!(i.class, Class::Bits | Class::Int) && i.bits <= 64 => return Ok(()),
+                Some(i) if matches!(i.class, Class::Bits | Class::Int) && i.bits <= 64 && !cx.called => return Ok(()),
                 _ => self.mistaken(Expected::AddressRegister, Found::Register(self.word(reg), 1), cx),
             },
             Arg::Variable(space) => {
@@ -594,6 +602,8 @@ pub(super) struct Context<'a> {
     lone: bool,
     /// A constant source is a number of threads.
     count: bool,
+    /// The parameters are those of a call, which have no addresses in registers.
+    called: bool,
 }
 
 /// Whether a register holds a whole number, or bits of whatever kind.

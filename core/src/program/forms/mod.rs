@@ -44,6 +44,8 @@ pub enum Specific {
     No,
     /// Those with `a` or `f` behind the number (`100f`).
     Family,
+    /// Those with `a` or `f` behind one of these numbers (`100f,103f`).
+    Among(&'static [u16]),
     /// Those with `a` behind one of these numbers (`100a,103a`).
     One(&'static [u16]),
 }

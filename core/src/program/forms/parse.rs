@@ -130,16 +130,18 @@ fn read_need(text: &str) -> Option<Need> {
     let (ptx, sm) = text.split_once('/')?;
     let (major, minor) = ptx.split_once('.')?;
     let ptx = (major.parse().ok()?, minor.parse().ok()?);
-    if let Some(family) = sm.strip_suffix('f') {
+    if let Some(family) = sm.strip_suffix('f').filter(|family| !family.contains(',')) {
         return Some(Need { specific: Specific::Family, ..Need::new(ptx, family.parse().ok()?) });
     }
     if let Ok(sm) = sm.parse() {
         return Some(Need::new(ptx, sm));
     }
-    let each: Option<Vec<u16>> = sm.split(',').map(|one| one.strip_suffix('a')?.parse().ok()).collect();
+    let letter = if sm.ends_with('a') { 'a' } else { 'f' };
+    let each: Option<Vec<u16>> = sm.split(',').map(|one| one.strip_suffix(letter)?.parse().ok()).collect();
     // The tables are read once.
     let all: &'static [u16] = each?.leak();
-    Some(Need { specific: Specific::One(all), ..Need::new(ptx, *all.first()?) })
+    let specific = if letter == 'a' { Specific::One(all) } else { Specific::Among(all) };
+    Some(Need { specific, ..Need::new(ptx, *all.first()?) })
 }
 
 fn read_operand(text: &'static str) -> Option<OperandForm> {

@@ -5,6 +5,7 @@ use super::memory::space_word;
 use super::moves::move_of;
 use super::operand::nth;
 use super::types::{bits_type, class_of_type};
+use crate::program::env::Init;
 use crate::program::instr::{Slot, Space};
 use crate::program::ops::{Class, IntOp};
 use crate::program::select::{Selected, int_cvt};
@@ -278,21 +279,28 @@ impl<'t> FnLower<'_, 't> {
             let t = self.helper(subtract, class, &[a, start])?;
             return self.operation(below, p, &[t, size]);
         }
-        if space != Space::Global {
-            return None;
-        }
-        // Global addresses are those of none of the windows. Constant variables lie among them.
+        // Global addresses are those of no other space; parameters of kernels are among them, as the ISA has it. Constant
+        // variables have no window: they lie among global ones.
         let size = self.constant(class, map.window)?;
-        let (t, outside, one) = (self.temp(class)?, self.temp(Class::P)?, self.temp(Class::P)?);
-        for (i, window) in [map.shared, map.local, map.param].into_iter().enumerate() {
-            let start = self.constant(class, window)?;
-            self.alu(Role::Helper, subtract, t, &[a, start]);
-            self.alu(Role::Helper, not_below, if i == 0 { outside } else { one }, &[t, size]);
-            if i > 0 {
-                self.alu(Role::Helper, IntOp::AndP, outside, &[outside, one]);
+        let mut elsewhere = Vec::new();
+        if space == Space::Global {
+            for window in [map.shared, map.local] {
+                elsewhere.push((self.constant(class, window)?, size));
             }
         }
-        self.operation(IntOp::MovP, p, &[outside])
+        let constants = self.program.env.variables.values().zip(0..).filter(|(variable, _)| variable.constant);
+        for (bytes, index) in constants.map(|(variable, index)| (variable.bytes, index)).collect::<Vec<_>>() {
+            elsewhere.push((self.preload(class, Init::Variable { index, offset: 0 })?, self.constant(class, bytes)?));
+        }
+        let (t, outside, one) = (self.temp(class)?, self.temp(Class::P)?, self.temp(Class::P)?);
+        let never = self.constant(Class::P, 1)?;
+        self.alu(Role::Helper, IntOp::MovP, outside, &[never]);
+        for (start, size) in elsewhere {
+            self.alu(Role::Helper, subtract, t, &[a, start]);
+            self.alu(Role::Helper, not_below, one, &[t, size]);
+            self.alu(Role::Helper, IntOp::AndP, outside, &[outside, one]);
+        }
+        self.operation(if space == Space::Global { IntOp::MovP } else { IntOp::NotP }, p, &[outside])
     }
 }
 

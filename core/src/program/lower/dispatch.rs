@@ -15,6 +15,7 @@ impl<'t> FnLower<'_, 't> {
         // Asynchronous and bulk copies share opcodes with plain accesses.
         let copies = instr.mods.iter().any(|m| matches!(*m, M::ASYNC | M::BULK));
         match instr.opcode {
+            O::ST if instr.mods.first() == Some(&M::BULK) => self.store_bulk(instr),
             O::ST | O::RED if copies => self.access_async(instr),
             O::LD | O::ATOM | O::PREFETCH if copies => None,
             O::MOV => self.mov(instr),

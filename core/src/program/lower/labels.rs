@@ -14,6 +14,17 @@ impl FnLower<'_, '_> {
         if let Sym::Label(number) = self.lookup(name)? { Some(number) } else { None }
     }
 
+    /// A label without a name.
+    pub(super) fn new_label(&mut self) -> u32 {
+        self.labels.push(0);
+        u32::try_from(self.labels.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Puts a label here.
+    pub(super) fn place(&mut self, label: u32) {
+        self.labels[label as usize] = self.here();
+    }
+
     /// The address of a label, as a preloaded 64-bit value.
     pub(super) fn label_address(&mut self, label: u32) -> Option<Slot> {
         let slot = self.slots(Class::Q, 1)?;

@@ -28,7 +28,10 @@ pub(super) mod types;
 mod video;
 mod warp;
 mod wmma;
+mod zeros;
 
+#[cfg(test)]
+mod forms_tests;
 #[cfg(test)]
 mod tests;
 

@@ -57,7 +57,9 @@ pub fn moved(mods: &[M], element: M, part: Part, names: &Names, sm: u32) -> Opti
         (M::S32, Part::C | Part::D) => &[M::S8, M::S4, M::B1],
         (M::F16, _) => &[M::F16],
         (M::F64, _) => &[M::F64],
-        (M::BF16 | M::TF32 | M::S8 | M::U8 | M::S4 | M::U4 | M::B1, Part::A | Part::B) => std::slice::from_ref(&element),
+        (M::BF16 | M::TF32 | M::S8 | M::U8 | M::S4 | M::U4 | M::B1, Part::A | Part::B) => {
+            std::slice::from_ref(&element)
+        }
         _ => return None,
     };
     factors.iter().find_map(|factor| product(mods, types(*factor), names, sm))

@@ -9,8 +9,7 @@ use crate::ptx::Modifier as M;
 pub(super) fn select(to: M, from: M, mods: &[M]) -> Option<Selected> {
     let (dest, packed) = number(to)?;
     let (source, sources_packed) = number(from)?;
-    // Not executed: scaled by operands of their own.
-    if dest.is_integer() && source.is_integer() || mods.iter().any(|word| !word.is_known()) {
+    if dest.is_integer() && source.is_integer() {
         return None;
     }
     let asked = flags(mods);
@@ -23,7 +22,10 @@ pub(super) fn select(to: M, from: M, mods: &[M]) -> Option<Selected> {
         return Some(op.into());
     }
     let mode = if rounded || !dest.is_integer() { asked } else { FMode(asked.0 & !FMode::INTEGRAL.0) };
+    let scaled = mods.contains(&M::SCALED);
     let general = match (packed, sources_packed) {
+        (true, true) if scaled => F::CvtPairScaled,
+        (true, false) if scaled => F::CvtPackScaled,
         (true, true) => F::CvtPair,
         (true, false) if mode.rounding() == Rounding::Stochastic => F::CvtPackRandom,
         (true, false) => F::CvtPack,
