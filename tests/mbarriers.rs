@@ -14,7 +14,7 @@ use warpstep::Kernel;
 /// thread's index is in `%r0`.
 fn ptx(body: &str) -> String {
     format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
          .shared .align 8 .b64 bar[2];\n.shared .align 4 .b32 cell;\n.reg .b32 %r<40>;\n.reg .b64 %rd<16>;\n.reg .b64 %s<200>;\n\
          .reg .pred %p<8>;\nld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\n{body}\nret;\n}}\n"
     )

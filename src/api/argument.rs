@@ -1,6 +1,6 @@
 //! Arguments of kernels: numbers, structs, and buffers of a type.
 
-use super::image::Described;
+use super::described::Described;
 use crate::launch::{Meaning, Scalar};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};

@@ -20,6 +20,7 @@
 //! ```
 
 mod argument;
+mod described;
 mod error;
 mod image;
 mod kernel;

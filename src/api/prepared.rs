@@ -1,8 +1,8 @@
 //! A kernel whose memory has been made: one run of it, and a schedule that is replayed.
 
 use super::argument::{Given, Memory};
+use super::described::Described;
 use super::error::Error;
-use super::image::Described;
 use super::kernel::Kernel;
 use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};

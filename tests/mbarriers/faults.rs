@@ -91,7 +91,10 @@ fn promises_and_operands() {
     says(&format!("{INIT}mbarrier.arrive.noComplete.shared.b64 %s1, [bar], 2;"), "2 arrivals with .noComplete");
     says(&format!("{INIT}mbarrier.test_wait.shared.b64 %p0, [bar], %s0;"), "0x0 is the state of no barrier");
     says("mbarrier.pending_count.b64 %r1, %s0;", "0x0 is the state of no barrier");
-    says(&format!("{INIT}mbarrier.test_wait.parity.shared.b64 %p0, [bar], 2;"), "2 is no parity of a phase");
+    says(
+        &format!("{INIT}mov.u32 %r1, 2;\nmbarrier.test_wait.parity.shared.b64 %p0, [bar], %r1;"),
+        "2 is no parity of a phase",
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A device with a program: buffers by name, launches, results.
 
+use super::failure::{Failure, Placed};
 use super::image::{Made, made};
 use super::problem::{At, Problem, ProblemKind};
 use super::{Arg, Buffer, Data, Global, Images, KernelLaunch, Mismatch, Scalar, Spec, Unexpected};
@@ -11,53 +12,6 @@ use crate::program::env::{Function, ProgEnv};
 use crate::verdict::{LimitKind, Sink, Stop, Taker, Unwritten};
 use indexmap::IndexMap;
 use std::sync::Arc;
-
-/// Why something that was asked for did not happen.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Failure {
-    /// The input is wrong, before anything ran: exit code 2.
-    Input(Vec<Problem>),
-    /// The run stopped.
-    Stop(Stop),
-}
-
-impl Failure {
-    /// Why the run stopped, if it did.
-    #[must_use]
-    pub const fn stop(&self) -> Option<&Stop> {
-        match self {
-            Self::Stop(stop) => Some(stop),
-            Self::Input(_) => None,
-        }
-    }
-
-    /// The same with another stop in place of its own.
-    #[must_use]
-    pub fn map_stop(self, to: impl FnOnce(Stop) -> Stop) -> Self {
-        match self {
-            Self::Stop(stop) => Self::Stop(to(stop)),
-            input @ Self::Input(_) => input,
-        }
-    }
-}
-
-impl From<Stop> for Failure {
-    fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
-    }
-}
-
-impl From<Vec<Problem>> for Failure {
-    fn from(problems: Vec<Problem>) -> Self {
-        Self::Input(problems)
-    }
-}
-
-impl From<ProblemKind> for Failure {
-    fn from(kind: ProblemKind) -> Self {
-        Self::Input(kind.into())
-    }
-}
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
@@ -76,14 +30,6 @@ pub struct Device {
     types: IndexMap<String, Scalar>,
     /// The handles of textures, samplers and surfaces.
     handles: Made,
-}
-
-/// A buffer that was made.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct Placed {
-    pub address: u64,
-    pub bytes: u64,
-    pub ty: Scalar,
 }
 
 impl Device {

@@ -4,6 +4,7 @@
 //! before or after the one that carries the PTX instruction's name in traces. Helpers write only temporaries: no guard need apply to them.
 
 pub use super::exchange::{Exchange, ExchangeKind, Redux};
+pub use super::parts::BulkPart;
 
 use super::ops::{AtomOp, AtomTy, Class, FloatOp, IntOp};
 use crate::base::{Frame, words};
@@ -164,9 +165,9 @@ pub enum Op {
     CopyWait,
     /// What the lanes have begun to copy in bulk becomes a group.
     BulkCommit,
-    /// The lanes wait for their bulk copies, for all groups but the `imm` newest, until they have written, or only read.
+    /// The lanes wait for their bulk copies, for all groups but the `imm` newest.
     BulkWait {
-        /// They have to have read only.
+        /// Until they have read, though they may not have written.
         read: bool,
     },
 
@@ -177,7 +178,7 @@ pub enum Op {
         /// Its ordering.
         order: Order,
     },
-    /// `fence.proxy.async`: orders accesses of bulk copies with others. They are ordered here; who checks for races asks for it.
+    /// `fence.proxy.async`: bulk copies are ordered with other accesses here, but the check for races asks for it.
     ProxyFence,
     /// `nanosleep`: nanoseconds in 32-bit slot `a`.
     Nanosleep,
@@ -201,32 +202,13 @@ pub enum Op {
     Unsupported,
 }
 
-/// The instructions that a bulk copy is, so that each of them accesses one place.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BulkPart {
-    /// The source is looked at.
-    From,
-    /// The destination is looked at.
-    To,
-    /// The copy begins; its barrier, if it tells one, is looked at.
-    Begin,
-}
-
 impl Op {
     /// Whether it is about asynchronous copies.
     #[must_use]
     pub const fn copies(self) -> bool {
-        matches!(
-            self,
-            Self::CopyFrom
-                | Self::CopyTo
-                | Self::CopyCommit
-                | Self::CopyArrive
-                | Self::CopyWait
-                | Self::Bulk(_)
-                | Self::BulkCommit
-                | Self::BulkWait { .. }
-        )
+        let small =
+            matches!(self, Self::CopyFrom | Self::CopyTo | Self::CopyCommit | Self::CopyArrive | Self::CopyWait);
+        small || matches!(self, Self::Bulk(_) | Self::BulkCommit | Self::BulkWait { .. })
     }
 
     /// Whether it only computes registers.

@@ -19,6 +19,7 @@ mod link;
 pub mod lower;
 pub mod matrix;
 pub mod origins;
+mod parts;
 pub mod promote;
 mod reachable;
 pub mod registers;

@@ -3,7 +3,7 @@
 use super::{ImageSpec, Images, SamplerSpec, Texels};
 use crate::alu::image::{Filter, Image, Meaning, Sampler, Texture};
 use crate::launch::Buffer;
-use crate::launch::device::{Failure, Placed};
+use crate::launch::failure::{Failure, Placed};
 use crate::launch::problem::{At, Problem, ProblemKind};
 use crate::machine::Context;
 use crate::machine::images::{APART, Bound, What, initialised};

@@ -2,7 +2,7 @@
 
 use super::Script;
 use crate::base::SourceMap;
-use crate::launch::device::Placed;
+use crate::launch::failure::Placed;
 use crate::launch::problem::{Problem, ProblemKind};
 use crate::launch::{Mismatch, Scalar, load};
 use crate::machine::device::message::{ContextId, DeviceOutput, GridId, ProgramId, Tag};

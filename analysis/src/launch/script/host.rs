@@ -3,7 +3,8 @@
 
 use super::device::{Access, Known, Launched, Need, ScriptDevice, unchecked};
 use super::{Do, Script, Start};
-use crate::launch::device::{Filled, Placed, filled, given, launch_of};
+use crate::launch::device::{Filled, filled, given, launch_of};
+use crate::launch::failure::Placed;
 use crate::launch::problem::{At, ProblemKind};
 use crate::launch::{Arg, Buffer, Expect, Failure, Global, compare};
 use crate::machine::Launch;

@@ -18,6 +18,8 @@ mod packed;
 #[cfg(test)]
 pub(crate) mod spec;
 #[cfg(test)]
+mod spec_bits;
+#[cfg(test)]
 mod spec_video;
 #[cfg(test)]
 mod tests;

@@ -1,29 +1,14 @@
 //! What each integer operation means, written a second time for the tests: on unbounded numbers and bit by bit, after
 //! PTX's own pseudo-code, with none of the tricks of the functions under test.
 
+use super::spec_bits::{put, s, u};
 use super::spec_video;
 use crate::alu::int::{IntCvt, Video};
 use crate::alu::ops::IntOp;
 
-/// The low bits as an unsigned number.
-pub fn u(a: u64, bits: u32) -> i128 {
-    i128::from(a) & ((1 << bits) - 1)
-}
-
-/// The low bits as a signed number.
-pub fn s(a: u64, bits: u32) -> i128 {
-    let value = u(a, bits);
-    if value >> (bits - 1) == 1 { value - (1 << bits) } else { value }
-}
-
 /// By sign.
 fn n(a: u64, bits: u32, signed: bool) -> i128 {
     if signed { s(a, bits) } else { u(a, bits) }
-}
-
-/// A number's low bits.
-pub fn put(value: i128, bits: u32) -> u64 {
-    (value & ((1 << bits) - 1)) as u64
 }
 
 fn bit(a: u64, i: u32) -> bool {

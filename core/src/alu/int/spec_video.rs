@@ -1,7 +1,7 @@
 //! What video instructions mean, written a second time for the tests: after the pseudo-code of the PTX ISA, on unbounded
 //! numbers, with none of the tricks of the functions under test.
 
-use super::spec::{put, s, u};
+use super::spec_bits::{put, s, u};
 use crate::alu::int::{Second, Video};
 use crate::alu::ops::IntOp;
 

@@ -7,6 +7,7 @@
 mod call;
 mod copies;
 mod error;
+mod fragment;
 mod function;
 mod instruction;
 mod matrix;
