@@ -3,7 +3,7 @@
 use super::argument::{Argument, Element, Given, Memory};
 use super::described::Described;
 use crate::alu::image::{Address, Channel, Filter, Format, Geometry, Read};
-use crate::launch::{ImageSpec, MOST_LAYERS, SamplerSpec, Scalar, Texels};
+use crate::launch::{ImageSpec, SamplerSpec, Scalar, Texels};
 use crate::verdict::ImageKind;
 use bytemuck::{cast_slice, cast_slice_mut};
 
