@@ -12,22 +12,13 @@ const GAPS: &[(&str, &str)] = &[
     ("cp.async.bulk.tensor", "tensor maps"),
     ("cp.async.bulk.prefetch.tensor", "tensor maps"),
     ("cp.reduce.async.bulk.tensor", "tensor maps"),
-    ("cp.async.bulk", "copies in bulk"),
-    ("cp.reduce.async.bulk", "copies in bulk"),
-    ("st.async", "clusters of several blocks"),
-    ("red.async", "clusters of several blocks"),
-    ("mapa", "clusters of several blocks"),
-    ("getctarank", "clusters of several blocks"),
-    ("barrier.cluster", "clusters of several blocks"),
+    ("cp.async.bulk", "clusters of several blocks, or copies of some bytes of each 16"),
+    ("st.async", "stores to other devices (sm_100)"),
+    ("barrier.cluster", "barriers of clusters"),
     ("clusterlaunchcontrol", "clusters that take over the work of others (sm_100)"),
-    ("tex", "textures"),
-    ("tld4", "textures"),
-    ("txq", "textures"),
-    ("suld", "surfaces"),
-    ("sust", "surfaces"),
-    ("sured", "surfaces"),
-    ("suq", "surfaces"),
-    ("istypep", "textures"),
+    ("tex", "textures of depth, of several samples, or levels that .grad blends"),
+    ("tld4", "textures of depth"),
+    ("txq", "textures of several samples"),
 ];
 
 /// What an instruction needs, where that is known: the thing, to stand after "needs".
@@ -43,9 +34,8 @@ mod tests {
     #[test]
     fn words_are_whole_and_the_longer_ones_win() {
         assert_eq!(needs("cp.async.bulk.tensor.2d.shared::cta.global"), Some("tensor maps"));
-        assert_eq!(needs("cp.async.bulk.commit_group"), Some("copies in bulk"));
         assert_eq!(needs("texture"), None);
-        assert_eq!(needs("istypep"), Some("textures"));
+        assert_eq!(needs("tld4.r.2d.v4.f32.f32"), Some("textures of depth"));
         for (index, (first, _)) in GAPS.iter().enumerate() {
             assert!(needs(first) == Some(GAPS[index].1), "{first} is hidden by another row");
         }
