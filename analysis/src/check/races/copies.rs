@@ -43,8 +43,8 @@ pub(super) struct Flown {
     pub writes: AccessKind,
     /// How many groups a lane has committed since it committed this, or [`NO_GROUP`].
     pub ages: [u32; LANES],
-    /// The instruction by which a lane arrives at a barrier when this has landed, if it does; the last one that began.
-    arrives: [Option<Pc>; LANES],
+    /// The instructions by which lanes arrive at barriers when this has landed. Whichever arrives first tells of it.
+    arrives: SmallVec<[(Pc, LaneMask); 2]>,
 }
 
 impl Flown {
@@ -59,8 +59,8 @@ impl Flown {
     }
 
     /// Whether a barrier is told when a lane's has landed.
-    pub(super) const fn tells(&self, lane: usize) -> bool {
-        self.bulk && self.arrives[lane].is_some()
+    pub(super) fn tells(&self, lane: usize) -> bool {
+        self.bulk && self.arrives.iter().any(|(_, lanes)| lanes >> lane & 1 == 1)
     }
 }
 
@@ -185,7 +185,10 @@ impl Copies {
             (flown.at, flown.warp, flown.bulk) == (at, warp, bulk) && last.is_none_or(|last| last == number)
         };
         for (_, flown) in self.all.iter_mut().filter(|(number, flown)| theirs(**number, flown)) {
-            lanes_of(lanes).for_each(|lane| flown.arrives[lane] = Some(pc));
+            match flown.arrives.iter_mut().find(|(known, _)| *known == pc) {
+                Some((_, all)) => *all |= lanes,
+                None => flown.arrives.push((pc, lanes)),
+            }
         }
     }
 
@@ -194,9 +197,8 @@ impl Copies {
     pub fn landed(&mut self, at: usize, warp: u32, pc: Pc, lanes: LaneMask) {
         for number in self.of(|flown| (flown.at, flown.warp) == (at, warp)) {
             let Some(flown) = self.all.get(&number) else { continue };
-            let over = lanes_of(lanes).filter(|lane| flown.arrives[*lane] == Some(pc));
-            let over = over.fold(0, |m: LaneMask, lane| m | 1 << lane);
-            self.end(number, over);
+            let told = flown.arrives.iter().find(|(known, _)| *known == pc).map_or(0, |(_, all)| *all);
+            self.end(number, lanes & told);
         }
     }
 
@@ -245,7 +247,7 @@ impl Copies {
             bytes: [access.bytes; LANES],
             writes: access.kind,
             ages: [NO_GROUP; LANES],
-            arrives: [None; LANES],
+            arrives: SmallVec::new(),
         };
         let number = self.next;
         self.next += 1;
@@ -259,7 +261,7 @@ impl Copies {
         let Some(mut flown) = self.all.remove(&number) else { return false };
         // From registers each lane writes once.
         let of_registers = flown.pcs[0] == flown.pcs[1] && flown.lanes & access.lanes != 0;
-        let begun = flown.arrives.iter().any(Option::is_some) || flown.ages.iter().any(|age| *age != NO_GROUP);
+        let begun = !flown.arrives.is_empty() || flown.ages.iter().any(|age| *age != NO_GROUP);
         let same = (flown.at, flown.warp, flown.pcs[1]) == (at, warp, access.pc) && !of_registers && !begun;
         if same {
             for lane in lanes_of(access.lanes) {
