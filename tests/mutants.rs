@@ -248,7 +248,7 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 15] = [
+    let families: [(&str, fn()); 16] = [
         ("asynchronous copies", copies_mutants::are_told_apart),
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),
