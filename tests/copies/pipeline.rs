@@ -43,13 +43,8 @@ impl Case {
         let kernel = [Check::Races, Check::Uninit].into_iter().fold(kernel, Kernel::check);
         let kernel =
             kernel.arg(&mut output[..]).expect(&expected[..]).arg(&input[..]).arg(i32::try_from(rounds).unwrap());
-        match seed {
-            None => kernel.run().map(|_| ()).map_err(|e| e.to_string()),
-            Some(seed) => {
-                let hunted = kernel.hunt(seed..seed + 1).map_err(|e| e.to_string())?;
-                if hunted.findings.is_empty() { Ok(()) } else { Err(format!("{:?}", hunted.findings)) }
-            }
-        }
+        let kernel = seed.into_iter().fold(kernel, Kernel::seed);
+        kernel.run().map(|_| ()).map_err(|e| e.to_string())
     }
 }
 
@@ -100,7 +95,9 @@ fn what_is_taken_out_of_a_pipeline_is_found() {
         ["cp.async.wait", "cp.async.commit", "cp.async.mbarrier", "mbarrier.arrive", "bar.sync", "barrier.sync"];
     let mut missed = Vec::new();
     for case in CASES {
-        for (number, line) in lines_of(&text, case.entry, &words) {
+        // Where threads spin, each line takes long: only arrivals are taken out.
+        let words = if case.entry.contains("twice") { &all[..] } else { &all[2..4] };
+        for (number, line) in lines_of(&text, case.entry, words) {
             let with = |other: &str| {
                 let lines = text.lines().zip(1..).map(|(line, at)| if at == number { other } else { line });
                 lines.collect::<Vec<_>>().join("\n")
