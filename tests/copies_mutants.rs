@@ -14,7 +14,7 @@ fn run(body: &str) -> Option<Vec<u32>> {
          @!%zero bra end;\n{body}\nend: ret;\n}}\n"
     );
     let mut memory = [1u32, 2, 3, 4];
-    let kernel = Kernel::from_ptx(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).block(2).max_steps(2_000);
+    let kernel = Kernel::from_ptx(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).block(2).max_steps(200_000);
     kernel.arg(&mut memory[..]).run().ok()?;
     Some(memory.to_vec())
 }
