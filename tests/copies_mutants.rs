@@ -5,7 +5,7 @@ use warpstep::base::mutant::{Mutant, select};
 
 /// What a kernel of two threads leaves in its four words; none where it does not end. In shared memory are sevens, in global memory 1 to 4, and at `b` a
 /// barrier for one arrival.
-fn run(body: &str) -> Option<Vec<u32>> {
+fn run(body: &str, seed: Option<u64>) -> Option<Vec<u32>> {
     let text = format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 m)\n{{\n\
          .shared .align 16 .b8 s[16];\n.shared .align 8 .b64 b;\n.reg .b32 %r<8>, %t;\n.reg .b64 %m, %d<4>;\n.reg .pred %p<4>, %zero;\n\
@@ -15,6 +15,7 @@ fn run(body: &str) -> Option<Vec<u32>> {
     );
     let mut memory = [1u32, 2, 3, 4];
     let kernel = Kernel::from_ptx(&text).unwrap_or_else(|e| panic!("{e}\n{text}")).block(2).max_steps(200_000);
+    let kernel = seed.into_iter().fold(kernel, Kernel::seed);
     kernel.arg(&mut memory[..]).run().ok()?;
     Some(memory.to_vec())
 }
@@ -69,11 +70,15 @@ const KILLERS: [(Mutant, &str, [u32; 4]); 7] = [
 
 pub fn are_told_apart() {
     for (mutant, body, expected) in KILLERS {
+        // Copies land in the order of their instructions by the default schedule: who overtakes is seen at random.
+        let seeds: Vec<Option<u64>> =
+            if mutant == Mutant::CopyArrivesEarly { (0..24).map(Some).collect() } else { vec![None] };
+        let right = || seeds.iter().all(|seed| run(body, *seed).as_deref() == Some(&expected[..]));
         select(None);
-        assert_eq!(run(body).as_deref(), Some(&expected[..]), "{body}");
+        assert!(right(), "{body}");
         select(Some(mutant));
-        let wrong = run(body);
+        let noticed = !right();
         select(None);
-        assert_ne!(wrong.as_deref(), Some(&expected[..]), "{} is not told apart by\n{body}", mutant.name());
+        assert!(noticed, "{} is not told apart by\n{body}", mutant.name());
     }
 }
