@@ -43,7 +43,7 @@ const KILLERS: [(Mutant, &str, [u32; 4]); 7] = [
     ),
     (
         Mutant::CopyKeepsRest,
-        "cp.async.ca.shared.global [s], [%m+4], 8, 4;\ncp.async.wait_all;\nld.shared.u32 %r1, [s+4];\nst.global.u32 [%m], %r1;",
+        "cp.async.ca.shared.global [s], [%m+8], 8, 4;\ncp.async.wait_all;\nld.shared.u32 %r1, [s+4];\nst.global.u32 [%m], %r1;",
         [0, 2, 3, 4],
     ),
     (
