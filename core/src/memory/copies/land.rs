@@ -93,20 +93,17 @@ fn small(part: &Part, arena: &Arena, shared: &mut [u8]) -> Result<(), Wrong> {
 
 /// A bulk copy of a lane.
 fn bulky(bulk: Bulk, part: &Part, arena: &mut Arena, shared: &mut [u8]) -> Result<(), Wrong> {
-    let read;
-    let from: &[u8] = match bulk.from {
-        _ if !part.held.is_empty() || part.bytes == 0 => &part.held,
-        Source::Registers => &[],
+    let from = match bulk.from {
+        _ if part.taken == 0 || !part.held.is_empty() => part.held.clone(),
+        Source::Registers => Vec::new(),
         Source::Device => arena
             .bytes_at(part.from, part.taken.into())
-            .ok_or(Wrong::Gone("a bulk copy is in flight whose source is gone"))?,
-        Source::Shared => {
-            let bytes = slice(shared, part.from, part.taken);
-            read = bytes.ok_or(Wrong::Gone("a bulk copy is in flight from where no shared memory is"))?.to_vec();
-            &read
-        }
+            .ok_or(Wrong::Gone("a bulk copy is in flight whose source is gone"))?
+            .to_vec(),
+        Source::Shared => slice(shared, part.from, part.taken)
+            .ok_or(Wrong::Gone("a bulk copy is in flight from where no shared memory is"))?
+            .to_vec(),
     };
-    let from = from.to_vec();
     let to = if bulk.to_device {
         arena.bytes_at_mut(part.to, part.bytes.into())
     } else {
