@@ -178,7 +178,7 @@ complaints! {
         /// No such texture, sampler or surface, and those that are.
         UnknownImage { kind: &'static str, name: String, known: Vec<String> } =>
             "unknown-image" ("there is no {kind} `{name}`") ("here")
-            ("{}", among(name, known, &format!("describe it under [{kind}s]"), list));
+            ("{}", among(name, known, &format!("describe it under [{kind}s], or with --{kind}"), list));
         /// Nothing can be bound to a variable: there is none of the type.
         NoReference { name: String, ty: &'static str, known: Vec<String> } =>
             "no-reference" ("there is no {ty} variable `{name}`") ("here")

@@ -94,9 +94,9 @@ fn no_handle(value: u64, wanted: ImageKind, inside: Option<&str>) -> Diagnostic 
         },
     );
     diagnostic.hint(match wanted {
-        ImageKind::Texture => "pass a texture: { texture = \"NAME\" } in the arguments of a launch file",
-        ImageKind::Surface => "pass a surface: { surface = \"NAME\" } in the arguments of a launch file",
-        ImageKind::Sampler => "pass a sampler: { sampler = \"NAME\" } in the arguments of a launch file",
+        ImageKind::Texture => "pass a texture: --arg texture:NAME, or { texture = \"NAME\" } in a launch file",
+        ImageKind::Surface => "pass a surface: --arg surface:NAME, or { surface = \"NAME\" } in a launch file",
+        ImageKind::Sampler => "pass a sampler: --arg sampler:NAME, or { sampler = \"NAME\" } in a launch file",
     })
 }
 
