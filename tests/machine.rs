@@ -3,6 +3,7 @@
 mod alive;
 mod caches;
 mod circles;
+mod clusters;
 mod conversions;
 mod copies;
 mod examples_observed;

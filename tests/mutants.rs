@@ -157,6 +157,7 @@ fn killers() -> Vec<Killer> {
 
 mod alive;
 mod caches;
+mod cluster_mutants;
 mod copies_mutants;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod deeds;
@@ -248,7 +249,8 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 16] = [
+    let families: [(&str, fn()); 17] = [
+        ("barriers of clusters", cluster_mutants::are_told_apart),
         ("asynchronous copies", copies_mutants::are_told_apart),
         ("levels above the block", host_mutants::mutants_are_told_apart),
         ("host scripts", scripts::mutants::are_found),

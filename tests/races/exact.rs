@@ -7,7 +7,7 @@ use std::sync::Arc;
 use warpstep::base::{LaneMask, Pc, lanes_of};
 use warpstep::program::env::ProgEnv;
 use warpstep::program::instr::{MemOp, Op, Order, Scope, Space};
-use warpstep::verdict::{Access, AccessKind, Event, Reach, Sink, Step, Stop, Strength, Who};
+use warpstep::verdict::{Access, AccessKind, CLUSTER, Event, Reach, Sink, Step, Stop, Strength, Who};
 
 /// A thread: block, warp, lane.
 type Thread = (u64, u32, u32);
@@ -107,6 +107,8 @@ pub struct Exact {
     /// Sequentially consistent fences.
     ordered: Vec<(usize, Thread, Reach)>,
     barriers: BTreeMap<(u64, u32), Barrier>,
+    /// Of each block, what is handed on by the last phase of its cluster's barrier that is complete.
+    phases: BTreeMap<u64, Vec<usize>>,
     exited: BTreeMap<(u64, u32), LaneMask>,
     meetings: BTreeMap<(u64, u32, LaneMask), LaneMask>,
     /// Every two instructions of which some accesses race.
@@ -181,6 +183,7 @@ impl Exact {
             bytes: BTreeMap::new(),
             ordered: Vec::new(),
             barriers: BTreeMap::new(),
+            phases: BTreeMap::new(),
             exited: BTreeMap::new(),
             meetings: BTreeMap::new(),
             all: BTreeSet::new(),
@@ -363,7 +366,12 @@ impl Exact {
     }
 
     fn released(&mut self, who: Who, id: u32) {
-        let Some(barrier) = self.barriers.remove(&(who.block, id)) else { return };
+        let ended = self.barriers.remove(&(who.block, id));
+        if id == CLUSTER {
+            self.phases.insert(who.block, ended.map(|barrier| barrier.arrived).unwrap_or_default());
+            return;
+        }
+        let Some(barrier) = ended else { return };
         for thread in barrier.waiting {
             self.node(thread, &barrier.arrived);
         }
@@ -420,14 +428,23 @@ impl Sink for Exact {
                 for lane in lanes_of(arrive.lanes) {
                     let thread = (who.block, who.warp, lane as u32);
                     let node = self.node(thread, &[]);
+                    // A relaxed arrival hands on what its thread's fences have released.
+                    let fences = self.of.get(&thread).map(|of| of.fences.iter().map(|fence| fence.0).collect());
+                    let handed = if arrive.releases { vec![node] } else { fences.unwrap_or_default() };
                     let barrier = self.barriers.entry((who.block, arrive.id)).or_default();
-                    barrier.arrived.push(node);
+                    barrier.arrived.extend(handed);
                     if arrive.waits {
                         barrier.waiting.push(thread);
                     }
                 }
             }
             Event::Released(id) => self.released(who, id),
+            Event::Passed { lanes } => {
+                let arrived = self.phases.get(&who.block).cloned().unwrap_or_default();
+                for lane in lanes_of(lanes) {
+                    self.node((who.block, who.warp, lane as u32), &arrived);
+                }
+            }
             _ => {}
         }
         Ok(())

@@ -39,7 +39,7 @@ pub fn kernel(seed: u64) -> Kernel {
     let threads = *pick(&mut random, &[2, 4, 6, 8, 12]);
     let wild = random.random_ratio(1, 2);
     let mut w = Writer { random, text: String::new(), old, threads, labels: 0, wild, tame };
-    let target = if old { "sm_60" } else { "sm_80" };
+    let target = if old { "sm_60" } else { "sm_90" };
     let _ = write!(
         w.text,
         ".version 8.0\n.target {target}\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
@@ -85,7 +85,7 @@ impl Writer {
     }
 
     fn statement(&mut self) {
-        match self.random.random_range(0..20) {
+        match self.random.random_range(0..21) {
             0..=8 => self.access(""),
             9..=11 => {
                 self.condition();
@@ -97,6 +97,7 @@ impl Writer {
             16 => self.warp_sync(),
             17 => self.branch(),
             18 => self.part_of_block(),
+            19 => self.cluster(),
             _ => self.looped(),
         }
     }
@@ -124,6 +125,21 @@ impl Writer {
             _ => format!("fence.acq_rel.{scope};"),
         };
         let _ = writeln!(self.text, "{guard}{fence}");
+    }
+
+    /// The barrier of the cluster, perhaps with accesses between arriving and waiting.
+    fn cluster(&mut self) {
+        if self.old {
+            return self.text.push_str("bar.sync 0;\n");
+        }
+        let arrival = self.of(&["", ".aligned", ".release", ".relaxed", ".relaxed.aligned"]);
+        let _ = writeln!(self.text, "barrier.cluster.arrive{arrival};");
+        for _ in 0..self.random.random_range(0..3) {
+            self.condition();
+            self.access("@%p1 ");
+        }
+        let wait = self.of(&["", ".acquire", ".aligned"]);
+        let _ = writeln!(self.text, "barrier.cluster.wait{wait};");
     }
 
     fn warp_sync(&mut self) {

@@ -70,7 +70,7 @@ pub fn rules_of(env: &ProgEnv, tokens: bool, step: &Step<'_>, mut fired: impl Fn
     }
     if plain::request(env, i).is_some() {
         fired(Rule::WarpMem);
-    } else if matches!(op, Op::Bar | Op::WarpSync | Op::Exchange | Op::Matrix) {
+    } else if op.is_barrier() || matches!(op, Op::WarpSync | Op::Exchange | Op::Matrix) {
         fired(Rule::WarpComm);
     }
 }

@@ -87,6 +87,7 @@ impl Sink for TraceHash {
             | Event::Exchange(_)
             | Event::Arrive(_)
             | Event::Released(_)
+            | Event::Passed { .. }
             | Event::Performed(_)
             | Event::Message(_)
             | Event::Remembered

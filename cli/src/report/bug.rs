@@ -79,6 +79,7 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
             words(format!("arrivals at barrier {id} contradict each other: {first} and {second}"), second.clone())
                 .hint("all arrivals at one barrier must give the same thread count, and reductions the same operation")
         }
+        K::ClusterBarrier { arrives } => super::words::cluster(*arrives),
         K::StackOverflow { bytes, limit } => words(
             format!(
                 "stack overflow: {} of local memory, {limit} {} allowed",

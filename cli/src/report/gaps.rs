@@ -14,7 +14,6 @@ const GAPS: &[(&str, &str)] = &[
     ("cp.reduce.async.bulk.tensor", "tensor maps"),
     ("cp.async.bulk", "clusters of several blocks, or copies of some bytes of each 16"),
     ("st.async", "stores to other devices (sm_100)"),
-    ("barrier.cluster", "barriers of clusters"),
     ("clusterlaunchcontrol", "clusters that take over the work of others (sm_100)"),
     ("tex", "textures of depth, of several samples, or levels that .grad blends"),
     ("tld4", "textures of depth"),

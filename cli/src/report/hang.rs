@@ -4,7 +4,7 @@ use super::diagnostic::Diagnostic;
 use super::mbarrier;
 use super::safety::token;
 use super::stop::StopReport;
-use super::words::{counted, lanes, listed, place_in, plural, ranges, who, word};
+use super::words::{barrier, counted, lanes, listed, place_in, plural, ranges, who, word};
 use crate::base::Pc;
 use crate::program::instr::{BarrierCheck, Op};
 use crate::verdict::{
@@ -298,7 +298,7 @@ impl StopReport<'_> {
 fn holds(by: &Holds) -> String {
     match by {
         Holds::Barrier { id, arrived, expected } => {
-            format!("barrier {id}, to which {arrived} of {expected} threads have come")
+            format!("{}, to which {arrived} of {expected} threads have come", barrier(*id))
         }
         Holds::Members { mask } if *mask == !0 => "the other live lanes of the warp".to_owned(),
         Holds::Members { mask } => format!("the other members of mask {mask:#010x}"),

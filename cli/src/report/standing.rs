@@ -48,7 +48,7 @@ impl StopReport<'_> {
                 (blocks, warps) => format!("{}, {warps} warps of {blocks} blocks", counted(s.lanes, "thread")),
             };
             let on = match s.on {
-                Some(WaitingFor::Barrier(id)) => format!(", waiting at barrier {id}"),
+                Some(WaitingFor::Barrier(id)) => format!(", waiting at {}", super::words::barrier(id)),
                 Some(WaitingFor::Members(mask)) => format!(", waiting for {}", super::words::lanes(mask)),
                 None => String::new(),
             };

@@ -3,7 +3,7 @@
 use super::diagnostic::{Diagnostic, said};
 use crate::base::{LaneMask, lanes_of};
 pub(super) use crate::base::{counted, plural};
-use crate::verdict::{Inside, Operation, Place, Waiting, WaitingFor};
+use crate::verdict::{CLUSTER, Inside, Operation, Place, Waiting, WaitingFor};
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
@@ -68,9 +68,25 @@ pub(super) fn program(o: &Operation) -> String {
 /// What lanes wait for.
 pub(super) fn awaited(w: &Waiting) -> String {
     match w.on {
-        WaitingFor::Barrier(id) => format!("barrier {id}"),
+        WaitingFor::Barrier(id) => barrier(id),
         WaitingFor::Members(mask) => format!("the other members of mask {mask:#010x}"),
     }
+}
+
+/// A barrier of a block in words.
+pub(super) fn barrier(id: u32) -> String {
+    if id == CLUSTER { "the barrier of the cluster".to_owned() } else { format!("barrier {id}") }
+}
+
+/// Arrivals at the barrier of a cluster, and waits, do not take turns.
+pub(super) fn cluster(arrives: bool) -> Diagnostic {
+    let (message, label) = if arrives {
+        ("a thread arrives again at the barrier of its cluster, and has not waited since it arrived", "arrives again")
+    } else {
+        ("a thread waits at the barrier of its cluster, at which it has not arrived", "waits here")
+    };
+    words(message, label)
+        .hint("each `barrier.cluster.arrive` must be followed by one `barrier.cluster.wait` of the same thread")
 }
 
 /// A thread in words.

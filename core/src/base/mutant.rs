@@ -308,6 +308,12 @@ words! {
         CopyWaitYounger = "copy-wait-younger",
         /// An arrival of copies does not wait for them (D-async).
         CopyArrivesEarly = "copy-arrives-early",
+        /// Nobody waits at the barrier of a cluster (D-cluster).
+        ClusterNeverWaits = "cluster-never-waits",
+        /// A search does not tell apart who has arrived at the barrier of a cluster (D-cluster).
+        ClusterOutOfState = "cluster-out-of-state",
+        /// A relaxed arrival at the barrier of a cluster orders as any other (D-cluster).
+        ClusterRelaxedReleases = "cluster-relaxed-releases",
         /// Bytes beyond a copy's source are left as they are (D-async).
         CopyKeepsRest = "copy-keeps-rest",
         /// Groups of bulk copies have other copies, too (D-bulk).

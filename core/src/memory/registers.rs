@@ -72,7 +72,7 @@ impl Uses {
             Op::CopyTo | Op::CopyArrive | Op::Bulk(BulkPart::Begin) => Waits::Room,
             Op::BulkWait { read } => Waits::Bulk { newest: u8::try_from(instr.imm).unwrap_or(u8::MAX), read },
             Op::CopyWait => Waits::Copies(u8::try_from(instr.imm).ok()),
-            Op::Bar | Op::WarpSync | Op::Syscall(_) => Waits::Operations,
+            Op::Bar | Op::WarpSync | Op::Syscall(_) | Op::ClusterArrive { releases: true, .. } => Waits::Operations,
             _ => Waits::Nothing,
         };
         uses

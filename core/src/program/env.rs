@@ -491,6 +491,16 @@ impl AddressMap {
 }
 
 impl ProgEnv {
+    /// Whether an instruction is a barrier that all lanes of a warp execute together.
+    #[must_use]
+    pub fn is_aligned_barrier(&self, i: &Instr) -> bool {
+        match i.op {
+            Op::Bar => self.barriers.get(i.imm as usize).is_none_or(|b| b.aligned),
+            Op::ClusterArrive { aligned, .. } | Op::ClusterWait { aligned } => aligned,
+            _ => false,
+        }
+    }
+
     /// The address map of the program.
     #[must_use]
     pub const fn addresses(&self) -> AddressMap {

@@ -137,6 +137,18 @@ pub enum Op {
     /// Barriers: `imm` indexes `ProgEnv::barriers`; identifier in 32-bit slot `a`, thread count in 32-bit slot `b` when
     /// the entry has one, predicate in `c`, result in `d`.
     Bar,
+    /// `barrier.cluster.arrive`: the lanes arrive at the barrier of their cluster, which is one block (D-cluster).
+    ClusterArrive {
+        /// What they did before is ordered before what is behind the waits of others: not for `.relaxed`.
+        releases: bool,
+        /// All lanes of the warp execute it together.
+        aligned: bool,
+    },
+    /// `barrier.cluster.wait`: the lanes wait until all threads have arrived with them.
+    ClusterWait {
+        /// All lanes of the warp execute it together.
+        aligned: bool,
+    },
     /// `bar.warp.sync`: member mask in 32-bit slot `a`.
     WarpSync,
     /// `vote`, `match`, `redux`, `shfl`, `elect`, `activemask`; see [`Exchange`].
@@ -203,6 +215,12 @@ pub enum Op {
 }
 
 impl Op {
+    /// Whether threads of a block meet by it: `bar`, `barrier`, `barrier.cluster`.
+    #[must_use]
+    pub const fn is_barrier(self) -> bool {
+        matches!(self, Self::Bar | Self::ClusterArrive { .. } | Self::ClusterWait { .. })
+    }
+
     /// Whether it is about asynchronous copies.
     #[must_use]
     pub const fn copies(self) -> bool {

@@ -208,6 +208,7 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
             }
         }
         Op::CopyCommit | Op::CopyWait | Op::BulkCommit | Op::BulkWait { .. } => {}
+        Op::ClusterArrive { .. } | Op::ClusterWait { .. } => {}
         Op::Bra | Op::Ret | Op::Exit | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Sync | Op::Break => {}
         Op::Fence { .. } | Op::Trap | Op::Brkpt | Op::Nop | Op::ProxyFence | Op::Unsupported => {}
     }

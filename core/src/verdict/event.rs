@@ -86,9 +86,15 @@ pub struct Arrive {
     /// Who takes part: the lanes that execute it, or all live ones where an arrival counts for its warp
     /// (D-barrier-crs).
     pub lanes: LaneMask,
-    /// Whether they wait until it is complete; `bar.arrive` does not.
+    /// Whether they wait until it is complete; `bar.arrive` does not, nor do those who arrive at the barrier of their cluster.
     pub waits: bool,
+    /// Whether what they did before is ordered before what is behind the waits of others: not for
+    /// `barrier.cluster.arrive.relaxed`.
+    pub releases: bool,
 }
+
+/// What the barrier of a cluster is called where barriers have numbers: the first that no program can name.
+pub const CLUSTER: u32 = 16;
 
 /// Lanes that enter a function.
 #[derive(Clone, Copy, Debug)]
@@ -207,8 +213,14 @@ pub enum Event<'a> {
     Exchange(Step<'a>),
     /// Threads arrive at a barrier of the block.
     Arrive(Arrive),
-    /// A barrier of the block is complete: whoever waited goes on.
+    /// A barrier of the block is complete: whoever waited goes on. Of the barrier of the cluster ([`CLUSTER`]) a phase is, and
+    /// those who wait or have still to wait for it go on when [`Event::Passed`] says so.
     Released(u32),
+    /// Threads have waited at the barrier of their cluster, and go on behind it.
+    Passed {
+        /// The lanes.
+        lanes: LaneMask,
+    },
     /// A block is complete.
     BlockDone,
     /// The whole state is remembered, to be compared with later ones.

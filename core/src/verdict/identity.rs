@@ -51,6 +51,7 @@ impl BugKind {
             Self::BarrierNumber { .. } => (Kind::BarrierNumber, Machine),
             Self::BarrierCount { .. } => (Kind::BarrierCount, Machine),
             Self::BarrierMismatch { .. } => (Kind::BarrierMismatch, Machine),
+            Self::ClusterBarrier { .. } => (Kind::ClusterBarrier, Machine),
             Self::StackOverflow { .. } => (Kind::StackOverflow, Machine),
             Self::Assertion { .. } => (Kind::Assertion, Machine),
             Self::BadCallTarget { .. } => (Kind::BadCallTarget, Machine),

@@ -114,6 +114,9 @@ kinds! {
     BarrierMismatch "barrier-mismatch" "Arrivals contradict each other"
         "Two arrivals at one barrier gave different thread counts or reductions."
         "All arrivals at one barrier must give the same count and the same operation.";
+    ClusterBarrier "cluster-barrier" "Arrivals and waits that do not take turns"
+        "A thread arrived twice at the barrier of its cluster without waiting in between, or waited without having arrived. PTX does not define what happens."
+        "Let each barrier.cluster.arrive be followed by one barrier.cluster.wait of the same thread, on every path.";
     StackOverflow "stack-overflow" "Stack overflow"
         "A thread's calls needed more local memory than its stack has."
         "Look for recursion without an end.";

@@ -25,7 +25,7 @@ mod traffic;
 mod undefined;
 
 pub use access::{Access, AccessKind, Contents, DeviceMemory, Stride};
-pub use event::{Arrive, Enter, Event, Message, Needs, Shape, Silent, Sink, Step};
+pub use event::{Arrive, CLUSTER, Enter, Event, Message, Needs, Shape, Silent, Sink, Step};
 pub use extent::Extent;
 pub use hang::{Blocked, Hang, Holds, Lock, SpinRead, Spinner, Stack, Taken, Unissued};
 pub use heap::{FormatProblem, LeakSite, Lifetime};

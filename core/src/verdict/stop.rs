@@ -224,6 +224,8 @@ pub enum BugKind {
     BarrierCount { count: u32 },
     /// Two arrivals at one barrier contradict each other (count or kind).
     BarrierMismatch { id: u32, first: String, second: String },
+    /// A thread arrives at the barrier of its cluster again without having waited, or waits without having arrived.
+    ClusterBarrier { arrives: bool },
     /// The thread's stack outgrew its local memory.
     StackOverflow { bytes: u64, limit: u64 },
     /// `assert` failed in device code.

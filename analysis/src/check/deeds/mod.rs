@@ -127,6 +127,8 @@ pub enum What {
         /// Whether it went on only when all had come.
         waits: bool,
     },
+    /// It came to the barrier of its cluster, where to arrive and to wait are apart.
+    Cluster,
 }
 
 /// A deed of a thread.

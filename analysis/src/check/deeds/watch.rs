@@ -7,7 +7,7 @@ use crate::check::plain::{elements, value};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
 use crate::verdict::{
-    Access, AccessId, AllocKind, Arrive, Arrived, Event, Performed, ReadsFrom, Sink, Step, Stop, Who,
+    Access, AccessId, AllocKind, Arrive, Arrived, CLUSTER, Event, Performed, ReadsFrom, Sink, Step, Stop, Who,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -240,11 +240,17 @@ impl Deeds {
                     self.add(who, lane, step.pc, What::Meet { meeting, waits: true });
                 }
             }
+            Op::ClusterArrive { .. } | Op::ClusterWait { .. } => {
+                lanes_of(step.lanes).for_each(|lane| _ = self.add(who, lane, step.pc, What::Cluster));
+            }
             _ => {}
         }
     }
 
     fn arrive(&mut self, who: Who, arrive: &Arrive) {
+        if arrive.id == CLUSTER {
+            return;
+        }
         let next = &mut self.meetings;
         let meeting = *self.barriers.entry((who.block, arrive.id)).or_insert_with(|| {
             *next += 1;

@@ -202,6 +202,11 @@ impl Sink for Races {
                     block.release(id);
                 }
             }
+            Event::Passed { lanes } => {
+                if let Some(block) = self.watch.block_mut(who) {
+                    block.passed(who.warp as usize, lanes);
+                }
+            }
             _ => {}
         }
         Ok(())

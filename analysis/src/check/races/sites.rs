@@ -186,7 +186,8 @@ fn waits(env: &ProgEnv, pc: usize, load: &WarpRequest) -> bool {
             let mut moves = false;
             uses::writes(i, env, |c, slot| moves |= (c, slot) == (load.address_class(), load.addr));
             let loads = plain::request(env, i).is_none_or(|request| request.op == MemOp::Load);
-            let alone = !matches!(i.op, Op::Call | Op::CallIndirect | Op::Bar | Op::WarpSync | Op::Exit);
+            let meets = i.op.is_barrier() || i.op == Op::WarpSync;
+            let alone = !meets && !matches!(i.op, Op::Call | Op::CallIndirect | Op::Exit);
             loads && alone && !moves
         })
     })

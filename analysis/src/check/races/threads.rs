@@ -4,9 +4,10 @@ use super::clock::{Clock, Group, Known, Thread};
 use super::history::Release;
 use super::launch::Launch;
 use super::shadow::Shadow;
+use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::check::plain::at;
-use crate::verdict::{Arrive, Reach};
+use crate::verdict::{Arrive, CLUSTER, Reach};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -92,8 +93,10 @@ pub(super) struct Block {
     pub fences: Option<Known>,
     /// Whether a thread exited after accesses that the others do not know of.
     unmet: bool,
-    /// By number; there are 16 at most.
+    /// By number; there are 16 at most, and that of the cluster.
     barriers: Vec<Barrier>,
+    /// What those handed on who arrived in the last phase of the cluster's barrier that is complete.
+    phase: Option<Arc<Known>>,
 }
 
 impl Block {
@@ -118,6 +121,7 @@ impl Block {
             fences: None,
             unmet: false,
             barriers: Vec::new(),
+            phase: None,
         }
     }
 
@@ -141,7 +145,8 @@ impl Block {
     /// Threads arrive at a barrier.
     pub fn arrive(&mut self, warp: usize, arrive: &Arrive) {
         if !arrive.waits {
-            let known = self.known_by(warp, arrive.lanes);
+            let releases = arrive.releases || on(Mutant::ClusterRelaxedReleases);
+            let known = if releases { self.known_by(warp, arrive.lanes) } else { self.fenced_by(warp, arrive.lanes) };
             at(&mut self.barriers, arrive.id).arrived.get_or_insert_with(Known::default).join(&known);
             self.epoch += 1;
             return;
@@ -169,11 +174,23 @@ impl Block {
         all
     }
 
+    /// What the last releasing fences of lanes of a warp knew: what they hand on by a relaxed arrival.
+    fn fenced_by(&self, warp: usize, lanes: LaneMask) -> Known {
+        let mut all = Known::default();
+        let pending = lanes_of(lanes).filter_map(|lane| self.warps.get(warp)?.has_pending(lane));
+        pending.flat_map(|pending| pending.fences.iter().flatten()).for_each(|fence| all.join(&fence.known()));
+        all
+    }
+
     /// A barrier is complete: who waited knows what all who arrived knew.
     pub fn release(&mut self, id: u32) {
         let Some(Barrier { mut waiting, arrived }) = self.barriers.get_mut(id as usize).map(std::mem::take) else {
             return;
         };
+        if id == CLUSTER {
+            self.phase = arrived.map(Arc::new);
+            return;
+        }
         if arrived.is_none() && self.everybody(&waiting) {
             self.meet();
         } else {
@@ -190,6 +207,13 @@ impl Block {
         // Its room is used again.
         waiting.clear();
         self.barriers[id as usize].waiting = waiting;
+    }
+
+    /// Lanes of a warp have waited at the barrier of their cluster.
+    pub fn passed(&mut self, warp: usize, lanes: LaneMask) {
+        if let Some(known) = self.phase.clone() {
+            self.join(warp, lanes, &known);
+        }
     }
 
     /// Whether all threads wait, but for those that exited and left nothing unknown.

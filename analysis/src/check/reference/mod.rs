@@ -187,7 +187,9 @@ fn action(env: &ProgEnv, i: &Instr, step: &Step<'_>, lane: usize) -> Action {
         Op::Exit => Action::Exit,
         Op::Break => Action::Break(i.imm),
         // With a program counter per lane, these are executed again until everybody is there.
-        Op::Bar | Op::WarpSync | Op::Exchange | Op::Matrix if step.tokens.is_none() => Action::Waits,
+        op if step.tokens.is_none() && (op.is_barrier() || matches!(op, Op::WarpSync | Op::Exchange | Op::Matrix)) => {
+            Action::Waits
+        }
         _ => Action::Next,
     }
 }

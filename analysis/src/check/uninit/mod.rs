@@ -29,7 +29,7 @@ use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::program::env::{FuncId, ProgEnv};
 use crate::program::instr::{BarrierKind, BarrierRed, Instr, Moving, Op, Slot, Syscall};
 use crate::program::ops::Class;
-use crate::verdict::{Access, BugKind, Enter, Event, Sink, Step, Stop, UninitUse, Who};
+use crate::verdict::{Access, BugKind, CLUSTER, Enter, Event, Sink, Step, Stop, UninitUse, Who};
 use access::{Memories, Stored};
 use cause::Cause;
 use copies::Copied;
@@ -349,7 +349,7 @@ impl Sink for Uninit {
             Event::Access(access) => return self.access(who, access),
             Event::Exchange(step) => self.exchange(who, &step),
             Event::Enter(enter) => self.enter(who, &enter),
-            Event::Released(id) => self.released(who, id),
+            Event::Released(id) if id != CLUSTER => self.released(who, id),
             Event::Alloc { address, bytes, .. } => self.device.borrow_mut().alloc(address, bytes),
             _ => {}
         }

@@ -13,6 +13,8 @@ pub enum NotExtracted {
     Scope,
     /// A fence that only acquires, only releases, or is between aliases.
     Fence,
+    /// The barrier of a cluster.
+    Cluster,
     /// Accesses to memory of devices.
     Mmio,
     /// A value that is longer than 8 bytes, or an access that did not take effect when it was told, as of an asynchronous copy.

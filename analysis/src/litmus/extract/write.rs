@@ -137,6 +137,7 @@ impl Writer<'_> {
             What::Fence(order @ (Order::AcqRel | Order::Sc), scope) => {
                 return Ok(format!("fence.{}.{}", order.name(), reach(*scope)?));
             }
+            What::Cluster => return Err(NotExtracted::Cluster),
             What::Fence(..) => return Err(NotExtracted::Fence),
             What::Meet { meeting, waits } => {
                 let kind = if *waits { "sync" } else { "arrive" };

@@ -102,7 +102,7 @@ impl Replay<'_, '_, '_, '_> {
                 Some(if matches!(i.op, Op::Fence { .. }) { Effect::None } else { Effect::Acts })
             }
             Op::Exchange if self.on.companions() > 1 => Some(Effect::Unknown),
-            op if op.copies() => Some(Effect::Unknown),
+            op if op.copies() || op.is_barrier() => Some(Effect::Unknown),
             Op::Barrier(_) | Op::Image | Op::Matrix | Op::ReadSpecial(_) => Some(Effect::Unknown),
             _ => self.step(),
         }

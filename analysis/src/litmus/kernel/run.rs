@@ -214,6 +214,7 @@ impl Thread<'_, '_, '_, '_, '_> {
                 self.step()
             }
             Op::Bar => self.barrier(pc, i),
+            Op::ClusterArrive { .. } | Op::ClusterWait { .. } => Err(gap("the barrier of a cluster")),
             Op::WarpSync => self.warp_sync(pc, i),
             Op::Exchange => self.exchange(i),
             Op::Matrix => Err(gap("a matrix instruction, which the lanes of a warp execute together")),

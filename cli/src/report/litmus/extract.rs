@@ -73,6 +73,7 @@ pub fn not_extracted(of: Finding, why: &NotExtracted) -> String {
         NotExtracted::Atomic(op) => format!("an atomic operation `{}` of this type", op.name()),
         NotExtracted::Sizes => "accesses that overlap partly".to_owned(),
         NotExtracted::Scope => "a scope of a cluster".to_owned(),
+        NotExtracted::Cluster => "the barrier of a cluster".to_owned(),
         NotExtracted::Fence => "a fence that only acquires or only releases".to_owned(),
         NotExtracted::Mmio => "an access of memory-mapped devices".to_owned(),
         NotExtracted::Value => {

@@ -344,7 +344,7 @@ impl<W: Write> Sink for Timeline<'_, W> {
             Event::Repeated => self.out.instant(HOST, "the state repeats", "host", self.now, json!({})),
             Event::MemoryStep(step) => self.memory(who, &step.look()),
             // Seen by the instruction that does it, or of no account for a reader.
-            Event::Access(_) | Event::Enter(_) | Event::Exchange(_) | Event::Memory => {}
+            Event::Access(_) | Event::Enter(_) | Event::Exchange(_) | Event::Memory | Event::Passed { .. } => {}
             Event::Environment(_)
             | Event::Remembered
             | Event::Performed(_)

@@ -217,7 +217,8 @@ fn all_of(first: u128, mut deeds: impl Iterator<Item = Deeds>) -> Deeds {
 fn levels(env: &ProgEnv, loaded: &Loaded, blocks: bool) -> Vec<Level> {
     // Where lanes of a warp meet, it counts who is in which; the stack that a lane moves is its warp's.
     let meets = |op: Op| {
-        matches!(op, Op::Bar | Op::Exchange | Op::Matrix | Op::WarpSync | Op::Alloca | Op::StackSave | Op::StackRestore)
+        op.is_barrier()
+            || matches!(op, Op::Exchange | Op::Matrix | Op::WarpSync | Op::Alloca | Op::StackSave | Op::StackRestore)
     };
     let calls = env.code.iter().any(|i| matches!(i.op, Op::Call | Op::CallIndirect));
     if calls && reads_index(env) {

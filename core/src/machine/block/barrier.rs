@@ -8,7 +8,7 @@
 use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};
 use crate::program::instr::{Barrier, BarrierKind, BarrierRed, Slot};
-use crate::verdict::BugKind;
+use crate::verdict::{BugKind, CLUSTER};
 
 /// Barriers of a block.
 pub const COUNT: u32 = 16;
@@ -54,8 +54,10 @@ pub struct Open {
 pub struct Barriers {
     /// Barriers by number; those that were never used have no place yet. The lists of a barrier that ended keep their room.
     all: Vec<Open>,
-    /// The barriers in use.
-    used: u16,
+    /// The barriers in use; beyond those with numbers that of the cluster.
+    used: u32,
+    /// Lanes that have arrived in the open phase of the cluster's and have not exited.
+    cluster: u32,
 }
 
 /// An arrival of a warp's lanes.
@@ -150,7 +152,7 @@ impl Barriers {
     #[inline]
     #[must_use]
     pub fn complete(&self, live: u32) -> Option<u32> {
-        let mut rest = self.used;
+        let mut rest = self.used & ((1 << COUNT) - 1);
         while rest != 0 {
             let id = rest.trailing_zeros();
             let open = &self.all[id as usize];
@@ -174,8 +176,36 @@ impl Barriers {
 
     /// The numbers of the barriers in use, as a set.
     #[must_use]
-    pub const fn used(&self) -> u16 {
-        self.used
+    pub const fn used(&self) -> u32 {
+        self.used & ((1 << COUNT) - 1)
+    }
+
+    /// How many lanes that have not exited have arrived in the open phase of the cluster's barrier.
+    #[must_use]
+    pub const fn at_cluster(&self) -> u32 {
+        self.cluster
+    }
+
+    /// So many have.
+    pub const fn put_at_cluster(&mut self, lanes: u32) {
+        self.cluster = lanes;
+        self.used = self.used & !(1 << CLUSTER) | ((lanes != 0) as u32) << CLUSTER;
+    }
+
+    /// So many more lanes arrive.
+    pub const fn arrive_at_cluster(&mut self, lanes: u32) {
+        self.put_at_cluster(self.cluster + lanes);
+    }
+
+    /// So many of those that arrived have exited.
+    pub const fn leave_cluster(&mut self, lanes: u32) {
+        self.put_at_cluster(self.cluster.saturating_sub(lanes));
+    }
+
+    /// Whether a phase of the cluster's barrier is complete, when `live` lanes of the block have not exited.
+    #[must_use]
+    pub const fn completes_cluster(&self, live: u32) -> bool {
+        self.cluster != 0 && self.cluster >= live
     }
 
     /// The barriers in use, by ascending number.
@@ -215,9 +245,10 @@ impl Barriers {
 
     /// Forgets all barriers.
     pub fn clear(&mut self) {
-        while self.used != 0 {
+        while self.used() != 0 {
             self.remove(self.used.trailing_zeros());
         }
+        self.put_at_cluster(0);
     }
 }
 

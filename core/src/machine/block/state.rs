@@ -3,6 +3,7 @@
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc, lanes_of};
 use crate::machine::block::barrier::Barriers;
+use crate::machine::block::cluster::Arrivals;
 use crate::machine::control::{Control, Wait};
 use crate::machine::grid::loaded::{Loaded, Where};
 use crate::machine::warp::frames::zero;
@@ -81,12 +82,14 @@ impl<C: Control> Block<C> {
                 let warp = &mut self.warps[w as usize];
                 warp.control.reset(populated, entry.start.0);
                 warp.filled.fill(None);
+                warp.arrivals = Arrivals::default();
             } else {
                 let mut frame = Frame::default();
                 frame.grow(entry.slots.w.max(2).into(), entry.slots.q.into(), entry.slots.p.into());
                 let (frames, filled) = (vec![frame], vec![None]);
                 let control = C::new(populated, entry.start.0);
-                self.warps.push(Warp { control, frames, filled, local: LocalMemory::default(), index: w });
+                let (local, arrivals) = (LocalMemory::default(), Arrivals::default());
+                self.warps.push(Warp { control, frames, filled, local, arrivals, index: w });
             }
             let warp = &mut self.warps[w as usize];
             warp.control.group(loaded.grouping);

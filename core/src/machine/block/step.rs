@@ -5,6 +5,7 @@
 //! search ([`crate::machine::walk`]) differ in who says which lanes go on and for how long, and in what they note.
 
 use crate::base::mutant::{Mutant, on};
+use crate::machine::block::cluster::complete;
 use crate::machine::block::state::Block;
 use crate::machine::control::Control;
 use crate::machine::grid::loaded::Loaded;
@@ -16,7 +17,7 @@ use crate::machine::warp::slow_path::reduced;
 use crate::machine::warp::state::{Halt, Shared, Warp, Yield, stopped};
 use crate::memory::{Cx, Fault, Memory};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Rule, Sink, Stop, Who};
+use crate::verdict::{CLUSTER, Event, Rule, Sink, Stop, Who};
 use pulp::Simd;
 
 /// Says whether a warp is ready: the bit of `base` is its block's first.
@@ -146,9 +147,37 @@ impl<'a, C: Control> Executing<'a, C> {
         *self.running -= u32::from(why == Yield::Done);
         // Also after the last instruction of a lease: a barrier that is complete takes no more arrivals.
         if self.sh.barriers.any() {
+            self.end_phase(mem, cx, &mut how, &party).map_err(halted)?;
             self.end_barriers(mem, cx, how, &party).map_err(halted)?;
         }
         Ok((why, used))
+    }
+
+    /// Ends the phase of the cluster's barrier if it is complete (D-cluster).
+    fn end_phase<M: Memory, S: Sink>(
+        &mut self,
+        mem: &M,
+        cx: &mut Cx<'_, S>,
+        how: &mut impl Step<C, M, S>,
+        party: &Party<'_>,
+    ) -> Result<(), Stop> {
+        if !self.sh.barriers.completes_cluster(*self.live) {
+            return Ok(());
+        }
+        self.sh.barriers.put_at_cluster(0);
+        if S::ON {
+            cx.sink.event(self.sh.who, Event::Released(CLUSTER))?;
+        }
+        for warp in self.warps.iter_mut().filter(|warp| warp.arrivals.open != 0) {
+            let lanes = complete(warp);
+            if S::ON && lanes != 0 {
+                let who = Who { warp: warp.index, ..self.sh.who };
+                cx.sink.event(who, Event::Passed { lanes })?;
+            }
+            let may = M::IMMEDIATE && lanes != 0 || warp.control.runnable();
+            how.mark(warp, may, party, mem);
+        }
+        Ok(())
     }
 
     /// Ends the barriers that are complete.

@@ -42,12 +42,12 @@ impl Visible {
 
 fn noticed(env: &ProgEnv, instr: &Instr, warps_apart: bool, ends: bool) -> bool {
     match instr.op {
-        op if op.copies() => true,
+        op if op.copies() || op.is_barrier() => true,
         Op::Mem => {
             let space = env.requests.get(instr.imm as usize).map(|r| r.space);
             !matches!(space, Some(Space::Param | Space::Const | Space::Local))
         }
-        Op::LdGlobal32 | Op::StGlobal32 | Op::LdShared32 | Op::StShared32 | Op::Bar => true,
+        Op::LdGlobal32 | Op::StGlobal32 | Op::LdShared32 | Op::StShared32 => true,
         Op::Exchange | Op::Matrix | Op::WarpSync => !warps_apart,
         Op::Exit => ends,
         // Memory is made and freed, text is printed; a clock counts what others do.

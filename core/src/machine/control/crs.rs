@@ -9,7 +9,7 @@ use super::{Control, Flow, Idle, Next, Standing, Wait};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Menu, Oracle, Site};
-use crate::verdict::{Rule, Stop, Token, TokenKind, Tokens};
+use crate::verdict::{CLUSTER, Rule, Stop, Token, TokenKind, Tokens};
 
 /// The execution state ς of a warp.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub struct Crs {
     pub(super) exited: LaneMask,
     pub(super) stack: Vec<Token>,
     /// Barriers that the warp waits for.
-    pub(super) barriers: u16,
+    pub(super) barriers: u32,
     pub(super) corrupt: bool,
     trace: Option<Vec<Rule>>,
 }
@@ -276,7 +276,7 @@ impl Control for Crs {
     #[inline]
     fn wait(&mut self, flow: &mut Flow, _: LaneMask, on: Wait) -> Next {
         if let Wait::Barrier(id) = on {
-            self.barriers |= 1 << (id & 15);
+            self.barriers |= 1 << (id & 31);
             flow.pc += 1;
         }
         self.flow = *flow;
@@ -284,7 +284,7 @@ impl Control for Crs {
     }
 
     fn release(&mut self, barrier: u32, _: LaneMask) {
-        self.barriers &= !(1 << (barrier & 15));
+        self.barriers &= !(1 << (barrier & 31));
     }
 
     fn live(&self) -> LaneMask {
@@ -305,7 +305,7 @@ impl Control for Crs {
     }
 
     fn waiting(&self) -> Vec<(LaneMask, u32, Wait)> {
-        let awaited = (0..16).filter(|id| self.barriers >> id & 1 == 1);
+        let awaited = (0..=CLUSTER).filter(|id| self.barriers >> id & 1 == 1);
         awaited.map(|id| (self.flow.mask, self.flow.pc.wrapping_sub(1), Wait::Barrier(id))).collect()
     }
 

@@ -113,7 +113,7 @@ impl Explored for Crs {
     fn pack(&self, out: &mut Vec<u8>) {
         let Flow { pc, mask, depth } = self.flow;
         let stack = u32::try_from(self.stack.len()).unwrap_or(u32::MAX);
-        let flags = u32::from(self.barriers) | u32::from(self.corrupt) << 16;
+        let flags = self.barriers | u32::from(self.corrupt) << 31;
         for value in [pc, mask, depth, self.broken, self.returned, self.exited, flags, stack] {
             put(out, value);
         }
@@ -128,8 +128,8 @@ impl Explored for Crs {
         self.flow = Flow { pc: from.u32(), mask: from.u32(), depth: from.u32() };
         (self.broken, self.returned, self.exited) = (from.u32(), from.u32(), from.u32());
         let flags = from.u32();
-        self.barriers = (flags & 0xffff) as u16;
-        self.corrupt = flags >> 16 != 0;
+        self.barriers = flags & !(1 << 31);
+        self.corrupt = flags >> 31 != 0;
         self.stack.clear();
         for _ in 0..from.u32() {
             let kind = match from.u32() {

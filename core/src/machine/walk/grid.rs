@@ -66,6 +66,7 @@ impl<C: Control> Grid<C> {
             frames: w.frames.clone(),
             filled: w.filled.clone(),
             local: w.local.clone(),
+            arrivals: w.arrivals,
             index: w.index,
         };
         let block = |b: &Block<C>| Block {

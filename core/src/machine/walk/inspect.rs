@@ -6,7 +6,7 @@ use crate::base::{LaneMask, Pc, lanes_of, number};
 use crate::machine::control::Explored;
 use crate::machine::grid::state::Grid;
 use crate::memory::Environment;
-use crate::verdict::{Holds, Inside, Place, Shape, Standing, Unissued, Who};
+use crate::verdict::{CLUSTER, Holds, Inside, Place, Shape, Standing, Unissued, Who};
 use rustc_hash::FxHashMap;
 
 /// A look at a state.
@@ -62,6 +62,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
     fn barrier(&self, block: u64, id: u32) -> Option<Holds> {
         let grid = self.state.grids.first()?;
         let block = grid.blocks.get(grid.slot(block)?)?.as_ref()?;
+        if id == CLUSTER {
+            return Some(Holds::Barrier { id, arrived: block.barriers.at_cluster(), expected: block.live });
+        }
         let open = block.barriers.open(id)?;
         let (arrived, expected) = open.count.map_or((open.lanes, block.live), |count| (open.arrived, count));
         Some(Holds::Barrier { id, arrived, expected })

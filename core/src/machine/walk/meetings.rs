@@ -47,7 +47,7 @@ impl Meetings {
             return None;
         }
         let next = successors(env, start, code)?;
-        let aligned = |i: &Instr| i.op == Op::Bar && env.barriers.get(i.imm as usize).is_none_or(|b| b.aligned);
+        let aligned = |i: &Instr| env.is_aligned_barrier(i);
         let aligned: FixedBitSet = (0..).zip(code).filter(|(_, i)| aligned(i)).map(|(k, _)| k).collect();
         let itself = |k| std::iter::once(k).collect();
         let comes = spread(&next, (0..code.len()).map(itself).collect(), |_| true);

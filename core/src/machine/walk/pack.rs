@@ -10,6 +10,7 @@ use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of};
 use crate::machine::alike::{Follow, Steady, put_value};
 use crate::machine::block::barrier::{Arrival, Barriers, Open};
+use crate::machine::block::cluster::Arrivals;
 use crate::machine::block::state::Block;
 use crate::machine::control::{Explored, Wait};
 use crate::machine::grid::loaded::Loaded;
@@ -167,6 +168,11 @@ impl Layout {
     pub fn pack_warp<C: Explored>(&self, warp: &mut Warp<C>, steady: Option<&Steady>, out: &mut Vec<u8>) {
         forget(warp);
         warp.control.pack(out);
+        if on(Mutant::ClusterOutOfState) {
+            warp.arrivals = Arrivals::default();
+        }
+        put(out, warp.arrivals.open);
+        put(out, warp.arrivals.past);
         let deepest = warp.control.deepest() as usize;
         put(out, packed_filled(warp.filled.first().copied().flatten()));
         let frames = warp.frames.iter_mut().zip(&warp.filled).take(deepest + 1);
@@ -183,8 +189,9 @@ impl Layout {
     }
 
     pub fn unpack_warp<C: Explored>(&self, warp: &mut Warp<C>, steady: Option<&Steady>, from: &mut Unpack<'_>) {
-        let Warp { control, frames, filled, local, .. } = warp;
+        let Warp { control, frames, filled, local, arrivals, .. } = warp;
         control.unpack(from);
+        *arrivals = Arrivals { open: from.u32(), past: from.u32() };
         let deepest = control.deepest() as usize;
         let first = unpacked_filled(from);
         if let Some(filled) = filled.first_mut() {
@@ -335,7 +342,8 @@ pub(super) fn canonical<C>(block: &Block<C>, anybody: bool) -> Vec<u8> {
         out.extend_from_slice(&block.linear.to_le_bytes());
         put(&mut out, block.sm);
     }
-    put(&mut out, block.barriers.used().into());
+    put(&mut out, block.barriers.at_cluster());
+    put(&mut out, block.barriers.used());
     for (_, open) in block.barriers.all_open() {
         pack_open(open, &mut out);
     }
@@ -384,7 +392,8 @@ fn pack_open(open: &Open, out: &mut Vec<u8>) {
 }
 
 fn pack_barriers(barriers: &Barriers, out: &mut Vec<u8>) {
-    put(out, barriers.used().into());
+    put(out, barriers.at_cluster());
+    put(out, barriers.used());
     for (_, open) in barriers.all_open() {
         pack_open(open, out);
         out.extend_from_slice(&open.whole.to_le_bytes());
@@ -401,6 +410,7 @@ fn pack_barriers(barriers: &Barriers, out: &mut Vec<u8>) {
 
 fn unpack_barriers(barriers: &mut Barriers, from: &mut Unpack<'_>) {
     barriers.clear();
+    barriers.put_at_cluster(from.u32());
     let used = from.u32();
     for id in (0..16).filter(|id| used >> id & 1 == 1) {
         let count = from.u32().checked_sub(1);

@@ -199,7 +199,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         let fixed = |loaded: Loaded| {
             let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
             let room = u64::from(config.device.capacity.blocks);
-            let ends = !env.barriers.is_empty() || blocks > room;
+            let ends = env.code.iter().any(|i| i.op.is_barrier()) || blocks > room;
             let (layout, visible) = (
                 Layout::of(&env, &loaded, config.keep_finished, M::IMMEDIATE && grain.carries_on()),
                 Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered),

@@ -55,15 +55,10 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             self.tell_arrival(id, m, true)?;
             return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Barrier(id))));
         }
-        // With one program counter for the warp every barrier is as an aligned one (PTX ISA, below sm_70).
-        let aligned = barrier.aligned || !C::WAITS;
-        if aligned && m != live {
-            self.converge(live)?;
-            if C::WAITS {
-                // Executed by the whole warp: wait for the lanes that are behind.
-                return Ok(Did::Control(self.control.wait(self.flow, m, Wait::Warp)));
-            }
+        if let Some(did) = self.come_together(barrier.aligned)? {
+            return Ok(did);
         }
+        let aligned = barrier.aligned || !C::WAITS;
         if let Some(id) = barrier.id.map(u32::from).filter(|id| m != 0 && !barrier.counted && *id < COUNT) {
             // Nearly all barriers: one number for all lanes, and no count.
             let whole = aligned && !on(Mutant::BarrierCountsLanes);
@@ -155,13 +150,13 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
     /// Tells that lanes arrive at a barrier, and whether they wait at it.
     #[inline(never)]
     fn tell_arrival(&mut self, id: u32, lanes: LaneMask, waits: bool) -> Result<(), Trouble> {
-        let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes, waits };
+        let arrive = crate::verdict::Arrive { pc: Pc(self.flow.pc), id, lanes, waits, releases: true };
         Ok(self.cx.sink.event(self.sh.who, Event::Arrive(arrive))?)
     }
 
     /// Some of the `live` lanes execute an aligned barrier: looks where the others are (D-barrier-lanes).
     #[cold]
-    fn converge(&self, live: LaneMask) -> Result<(), Trouble> {
+    pub(super) fn converge(&self, live: LaneMask) -> Result<(), Trouble> {
         let (m, env, pc) = (self.m, self.sh.env, self.flow.pc);
         let (mut arrived, mut missing) = (m, 0);
         let mut elsewhere = Vec::new();

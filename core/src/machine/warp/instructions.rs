@@ -65,7 +65,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     let env = sh.env;
     let code = &env.code[..];
     let Flow { mut pc, mask, depth } = *flow;
-    let Warp { control, frames, local, index, .. } = &mut *warp;
+    let Warp { control, frames, local, arrivals, index, .. } = &mut *warp;
     let Some(frame) = frames.get_mut(depth as usize) else { return Err(no_frame(pc, mask)) };
     let watch = control.watch();
     let lanes = expand(mask, &cx.tables);
@@ -190,7 +190,8 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 sh.threads = sh.threads.wrapping_add(active * u64::from(mark - left));
                 mark = left;
                 *flow = Flow { pc, mask, depth };
-                let mut rare = Rare { i, m, left, control, flow, regs: frame, local, sh, mem, warp: *index, cx };
+                let mut rare =
+                    Rare { i, m, left, control, flow, regs: frame, local, arrivals, sh, mem, warp: *index, cx };
                 match rare.execute() {
                     Ok(Did::Next) => {
                         if let Err(halt) = tell_fired(control, sh.who, cx) {
@@ -243,7 +244,7 @@ fn turn<C: Control, S: Sink>(
     from: Flow,
     cx: &mut Cx<'_, S>,
 ) -> Result<Leave, Box<Halt>> {
-    let Warp { control, frames, filled, local, index } = warp;
+    let Warp { control, frames, filled, local, index, .. } = warp;
     let depth = from.depth + 1;
     if let Did::Enter(function, lanes, _) = did
         && let Err(fault) = (Stack { frames, filled, local }).enter(sh, from.depth, function, lanes, *index)

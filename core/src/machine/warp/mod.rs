@@ -1,6 +1,7 @@
 //! The warp (report, 5.4): its state, and the loop that executes its instructions.
 
 pub(in crate::machine) mod arrive;
+mod cluster;
 mod copy;
 mod exchange;
 pub(in crate::machine) mod frames;

@@ -2,6 +2,7 @@
 
 use crate::base::{Frame, LaneMask, Pc, lanes_of, put_mask};
 use crate::machine::block::barrier::Arrival;
+use crate::machine::block::cluster::Arrivals;
 use crate::machine::control::{Control, Flow, Next, TokenKind};
 use crate::machine::warp::arrive::stranded;
 use crate::machine::warp::state::{Halt, Shared, Why, stopped};
@@ -69,6 +70,7 @@ pub(in crate::machine) struct Rare<'a, 'b, 'c, C, M, S> {
     pub flow: &'a mut Flow,
     pub regs: &'a mut Frame,
     pub local: &'a mut LocalMemory,
+    pub arrivals: &'a mut Arrivals,
     pub sh: &'a mut Shared<'b>,
     pub mem: &'a mut M,
     pub warp: u32,
@@ -109,11 +111,14 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             _ if m == 0 => return Ok(Did::Next),
             // Rule: warp.comm
             Op::Bar => return self.barrier(),
+            Op::ClusterArrive { releases, aligned } => return self.cluster_arrive(releases, aligned),
+            Op::ClusterWait { aligned } => return self.cluster_wait(aligned),
             // Rule: thread.return
             Op::Ret => self.control.ret(self.flow, m),
             // Rule: thread.exit
             Op::Exit => {
                 self.sh.exited += m.count_ones();
+                self.sh.barriers.leave_cluster(self.arrivals.exit(m));
                 if C::WAITS
                     && m != self.control.live()
                     && let Some(fault) = stranded(self.sh.env, self.control, self.warp, *self.flow, m)

@@ -2,6 +2,7 @@
 
 use crate::base::{Frame, LaneMask, Pc};
 use crate::machine::block::barrier::Barriers;
+use crate::machine::block::cluster::Arrivals;
 use crate::machine::grid::loaded::Loaded;
 use crate::memory::{Fault, Issuer, LocalMemory};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
@@ -18,6 +19,8 @@ pub struct Warp<C> {
     pub filled: Vec<Option<FuncId>>,
     /// Local memory of its threads.
     pub local: LocalMemory,
+    /// Its arrivals at the barrier of the cluster.
+    pub arrivals: Arrivals,
     /// Its number in the block.
     pub index: u32,
 }

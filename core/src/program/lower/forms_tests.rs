@@ -100,15 +100,8 @@ fn operand(want: &OperandForm, types: &[Modifier], lanes: usize, number: usize) 
 }
 
 /// What is refused when it is run.
-const REFUSED: &[&str] = &[
-    "barrier.cluster",
-    "clusterlaunchcontrol",
-    "cp.async.bulk",
-    "cp.reduce.async.bulk",
-    "st.async",
-    "tensormap",
-    "wgmma",
-];
+const REFUSED: &[&str] =
+    &["clusterlaunchcontrol", "cp.async.bulk", "cp.reduce.async.bulk", "st.async", "tensormap", "wgmma"];
 
 /// What is made of an instruction, in the first target that has it: the heads that are refused when they are run; `None`
 /// where none has it.

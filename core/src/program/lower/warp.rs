@@ -27,9 +27,13 @@ impl<'t> FnLower<'_, 't> {
             let mask = self.source(nth(instr, 0)?, Class::W, M::B32)?;
             return self.plain(Instr { a: mask, ..Instr::new(Op::WarpSync) });
         }
-        // Clusters are not modelled.
         if mods.contains(&M::CLUSTER) {
-            return None;
+            let aligned = mods.contains(&M::ALIGNED);
+            return if mods.contains(&M::ARRIVE) {
+                self.plain(Op::ClusterArrive { releases: !mods.contains(&M::RELAXED), aligned })
+            } else {
+                self.plain(Op::ClusterWait { aligned })
+            };
         }
         let waits = pick(mods, &[(M::SYNC, BarrierKind::Sync), (M::ARRIVE, BarrierKind::Arrive)]);
         let reds = [(M::POPC, BarrierRed::Popc), (M::AND, BarrierRed::And), (M::OR, BarrierRed::Or)];

@@ -115,6 +115,7 @@ impl Causal {
             Event::Step(step) => self.step(history, who, step),
             Event::Arrive(arrive) => history.arrive(who, arrive),
             Event::Released(id) => history.released(who, *id),
+            Event::Passed { lanes } => history.passed(who, *lanes),
             Event::BlockDone => history.end_block(who.block),
             _ => {}
         }

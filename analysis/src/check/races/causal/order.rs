@@ -6,7 +6,7 @@ use super::{Causal, Part};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{LaneMask, lanes_of};
 use crate::check::races::sites::{FenceSite, Site};
-use crate::verdict::{Arrive, Reach, Step, Strength, Who};
+use crate::verdict::{Arrive, CLUSTER, Reach, Step, Strength, Who};
 
 impl Causal {
     /// An instruction is about to be executed.
@@ -180,9 +180,16 @@ impl History {
 
     /// Threads arrive at a barrier.
     pub(super) fn arrive(&mut self, who: Who, arrive: &Arrive) {
+        let releases = arrive.releases || on(Mutant::ClusterRelaxedReleases);
         for lane in lanes_of(arrive.lanes) {
             let me = thread(who, lane);
-            let known = self.threads.get(&me).map(|of| of.known.clone()).unwrap_or_default();
+            let mut known = Set::default();
+            match self.threads.get(&me) {
+                Some(of) if releases => known.join(&of.known),
+                // A relaxed arrival hands on what its thread's last fences knew.
+                Some(of) => of.fences.values().for_each(|fenced| known.join(fenced)),
+                None => {}
+            }
             let Barrier { arrived, waiting } = self.barriers.entry((who.block, arrive.id)).or_default();
             arrived.join(&known);
             if arrive.waits {
@@ -194,7 +201,18 @@ impl History {
 
     /// A barrier is complete: who waited knows what all who arrived knew.
     pub(super) fn released(&mut self, who: Who, id: u32) {
-        let Some(Barrier { arrived, waiting }) = self.barriers.remove(&(who.block, id)) else { return };
+        let ended = self.barriers.remove(&(who.block, id));
+        if id == CLUSTER {
+            self.phases.insert(who.block, ended.map(|barrier| barrier.arrived).unwrap_or_default());
+            return;
+        }
+        let Some(Barrier { arrived, waiting }) = ended else { return };
         waiting.into_iter().for_each(|thread| self.of(thread).known.join(&arrived));
+    }
+
+    /// Threads have waited at the barrier of their cluster.
+    pub(super) fn passed(&mut self, who: Who, lanes: LaneMask) {
+        let Some(arrived) = self.phases.get(&who.block).cloned() else { return };
+        lanes_of(lanes).for_each(|lane| self.of(thread(who, lane)).known.join(&arrived));
     }
 }

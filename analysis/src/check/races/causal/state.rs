@@ -55,6 +55,8 @@ pub struct History {
     pub(super) near: BTreeMap<u64, Set>,
     pub(super) far: Set,
     pub(super) barriers: BTreeMap<(u64, u32), Barrier>,
+    /// What those knew who arrived in the last phase of a block's barrier of the cluster that is complete.
+    pub(super) phases: BTreeMap<u64, Set>,
     pub(super) exited: BTreeMap<(u64, u32), LaneMask>,
     /// Lanes that wait for others of a mask.
     pub(super) meetings: BTreeMap<(u64, u32, LaneMask), LaneMask>,
@@ -63,7 +65,7 @@ pub struct History {
 impl History {
     /// All sets of accesses.
     fn sets(&mut self) -> impl Iterator<Item = &mut Set> {
-        let Self { cells, threads, near, far, barriers, .. } = self;
+        let Self { cells, threads, near, far, barriers, phases, .. } = self;
         let cells = cells.values_mut().flat_map(|cell| {
             let Cell { kept, behind, patterns, .. } = cell;
             [kept, behind].into_iter().chain(patterns.values_mut())
@@ -73,7 +75,12 @@ impl History {
             std::iter::once(known).chain(fences.values_mut()).chain(heads.values_mut()).chain(observed.values_mut())
         });
         let barriers = barriers.values_mut().map(|barrier| &mut barrier.arrived);
-        cells.chain(threads).chain(near.values_mut()).chain(barriers).chain(std::iter::once(far))
+        cells
+            .chain(threads)
+            .chain(near.values_mut())
+            .chain(barriers)
+            .chain(phases.values_mut())
+            .chain(std::iter::once(far))
     }
 
     /// Forgets an access: a later one stands for it, or takes its number.
@@ -89,6 +96,7 @@ impl History {
         self.barriers.retain(|barrier, _| !mine(barrier));
         self.meetings.retain(|meeting, _| meeting.0 != block);
         self.near.remove(&block);
+        self.phases.remove(&block);
         self.cells.retain(|spot, _| spot.0 != Some(block));
     }
 
@@ -137,6 +145,10 @@ impl History {
             out.name(b'b', &[*block, u64::from(*id)]);
             out.sets([arrived]);
             waiting.iter().for_each(|thread| out.thread(b'w', thread));
+        }
+        for (block, arrived) in &self.phases {
+            out.name(b'p', &[*block]);
+            out.sets([arrived]);
         }
         for ((block, warp), lanes) in &self.exited {
             out.name(b'x', &[*block, u64::from(*warp), u64::from(*lanes)]);
