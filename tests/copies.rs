@@ -9,6 +9,8 @@ mod bulk;
 mod pairs;
 #[path = "copies/pipeline.rs"]
 mod pipeline;
+#[path = "copies/raced.rs"]
+mod raced;
 #[path = "copies/searched.rs"]
 mod searched;
 

@@ -10,7 +10,7 @@ use warpstep::machine::{Config, ControlModel};
 use warpstep::memory::MemoryModel;
 
 /// A random program of a few threads that copy, wait, meet, and look at each other's words.
-fn groups(rng: &mut ChaCha8Rng) -> String {
+pub fn groups(rng: &mut ChaCha8Rng) -> String {
     let mut body = String::new();
     for _ in 0..3 + rng.next_u32() % 4 {
         let (word, other) = (rng.next_u32() % 2 * 4, rng.next_u32() % 3 * 4);
@@ -35,7 +35,7 @@ fn groups(rng: &mut ChaCha8Rng) -> String {
 }
 
 /// The same of a barrier in memory that copies, bulk copies and reductions tell, and of groups of bulk copies.
-fn barriers(rng: &mut ChaCha8Rng) -> String {
+pub fn barriers(rng: &mut ChaCha8Rng) -> String {
     let (mut body, mut arrivals, mut bytes) = (String::new(), 0, 0);
     let told = "mbarrier::complete_tx::bytes";
     for _ in 0..3 + rng.next_u32() % 3 {

@@ -21,11 +21,11 @@ pub struct Watched {
     marks: Vec<(Mark, Arc<History>, u128)>,
 }
 
-/// Whether races of all schedules can be looked for in a search: on memory that acts at once. On others, and where programs copy
-/// asynchronously, the runs that show what a search found are looked at.
+/// Whether races of all schedules can be looked for in a search: on memory that acts at once, but for asynchronous copies. On
+/// others the runs that show what a search found are looked at.
 #[must_use]
 pub fn watches(context: &Context) -> bool {
-    matches!(context.config().memory, MemoryModel::Flat) && !context.env().copies()
+    matches!(context.config().memory, MemoryModel::Flat)
 }
 
 /// The walk of a search through launches, watched where `races` are looked for and can be.

@@ -3,7 +3,7 @@
 use super::access;
 use super::clock::Thread;
 use super::context::Context;
-use super::copies::{DEVICE, Flown, NO_GROUP};
+use super::copies::{By, DEVICE};
 use super::finding::Conflict;
 use super::history::Raced;
 use super::sites::{Awaited, Flight, Side, Site};
@@ -39,10 +39,10 @@ impl Watch {
         if let Some(flight) = cx.site.copies
             && let Some(block) = &self.blocks[cx.at]
         {
-            let me = block.thread(cx.warp, 0);
+            let by = By { at: cx.at, warp: u32::try_from(cx.warp).unwrap_or(0), first: block.thread(cx.warp, 0) };
             let lane = access.lanes.trailing_zeros() as usize & (LANES - 1);
             let shared = self.is_shared(cx, access.addresses[lane]).unwrap_or(false);
-            self.copies.begin(cx, flight, if shared { cx.at } else { DEVICE }, me);
+            self.copies.begin(by, access, flight, if shared { cx.at } else { DEVICE });
         }
         Ok(())
     }
@@ -80,26 +80,8 @@ impl Watch {
     /// A race, where the first one is to stop the run.
     pub(super) fn waited(&mut self, who: Who, step: &Step<'_>, awaited: Awaited, sites: &[Site]) -> Result<(), Stop> {
         let Some(at) = self.block(who) else { return Ok(()) };
-        let over = |flown: &Flown| {
-            let over = |lane: &usize| match awaited.newest {
-                _ if flown.bulk != awaited.bulk || flown.tells(*lane) => false,
-                None => true,
-                Some(newest) => flown.ages[*lane] != NO_GROUP && flown.ages[*lane] >= newest,
-            };
-            lanes_of(flown.lanes & step.lanes).filter(over).fold(0, |m: LaneMask, lane| m | 1 << lane)
-        };
-        for number in self.copies.of(|flown| (flown.at, flown.warp) == (at, who.warp)) {
-            let Some(flown) = self.copies.get(number) else { continue };
-            let lanes = over(flown);
-            if lanes == 0 {
-                continue;
-            }
-            let flown = flown.clone();
-            if awaited.read {
-                self.copies.end_reading(number, lanes);
-            } else {
-                self.copies.end(number, lanes);
-            }
+        for (number, lanes) in self.copies.awaited(at, who.warp, step.lanes, awaited) {
+            let Some(flown) = self.copies.wait(number, lanes, awaited.read) else { continue };
             let memory = Contents { device: &Nothing, window: 0, shared: &[], later: true };
             let mut again = |pc, lanes, kind, addresses: &[u64; LANES], bytes| {
                 let strides = [Stride::Mixed; 2];
@@ -134,7 +116,11 @@ impl Watch {
 }
 
 /// What lanes accessed, 16 bytes of each lane at most at once: lanes, addresses, bytes of each.
-fn pieces(lanes: LaneMask, first: &[u64; LANES], bytes: &[u32; LANES]) -> Vec<(LaneMask, [u64; LANES], u32)> {
+pub(super) fn pieces(
+    lanes: LaneMask,
+    first: &[u64; LANES],
+    bytes: &[u32; LANES],
+) -> Vec<(LaneMask, [u64; LANES], u32)> {
     let longest = lanes_of(lanes).map(|lane| bytes[lane]).max().unwrap_or(0);
     let mut all = Vec::new();
     for from in (0..longest).step_by(16) {
@@ -151,7 +137,7 @@ fn pieces(lanes: LaneMask, first: &[u64; LANES], bytes: &[u32; LANES]) -> Vec<(L
 
 /// Memory of which nothing is known.
 #[derive(Debug)]
-struct Nothing;
+pub(super) struct Nothing;
 
 impl DeviceMemory for Nothing {
     fn bytes(&self, _: u64, _: u64) -> Option<&[u8]> {

@@ -6,11 +6,10 @@
 //! writes those that it reads, races.
 
 use super::clock::Thread;
-use super::context::Context;
 use super::proxies::Proxies;
-use super::sites::{Flight, Side};
+use super::sites::{Awaited, Flight, Side};
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
-use crate::verdict::AccessKind;
+use crate::verdict::{Access, AccessKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -80,12 +79,22 @@ type Chunks = FxHashMap<(usize, u64), SmallVec<[u32; 2]>>;
 /// into caches (benches/README.md).
 const CHUNK: u64 = 16;
 
+/// Who begins a copy: the block's place, the warp in it, and the thread in its first lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct By {
+    pub at: usize,
+    pub warp: u32,
+    pub first: Thread,
+}
+
 /// All copies that nobody has waited for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Copies {
     all: FxHashMap<u32, Flown>,
     /// The number of the one that begins next.
     next: u32,
+    /// That of the last one of a warp of the block at a place.
+    last: FxHashMap<(usize, u32), u32>,
     /// By warp: the block's place and the number.
     sources: FxHashMap<(usize, u32), Sources>,
     written: Chunks,
@@ -130,7 +139,7 @@ impl Copies {
     }
 
     /// The copies of some lanes have read their sources, and may not have written.
-    pub fn end_reading(&mut self, number: u32, lanes: LaneMask) {
+    fn end_reading(&mut self, number: u32, lanes: LaneMask) {
         let Some(flown) = self.all.remove(&number) else { return };
         let mut read = flown.clone();
         lanes_of(lanes & flown.lanes).for_each(|lane| read.taken[lane] = 0);
@@ -154,6 +163,7 @@ impl Copies {
     /// A block is complete: nobody touches its shared memory any more.
     pub fn end_block(&mut self, at: usize) {
         self.sources.retain(|(block, _), _| *block != at);
+        self.last.retain(|(block, _), _| *block != at);
         self.proxies.fenced(at);
         for number in self.of(|flown| flown.at == at) {
             self.end(number, !0);
@@ -178,9 +188,34 @@ impl Copies {
         }
     }
 
+    /// Which copies lanes of a warp have waited for, of each the lanes.
+    pub fn awaited(&self, at: usize, warp: u32, lanes: LaneMask, awaited: Awaited) -> Vec<(u32, LaneMask)> {
+        let over = |flown: &Flown| {
+            let over = |lane: &usize| match awaited.newest {
+                _ if flown.bulk != awaited.bulk || flown.tells(*lane) => false,
+                None => true,
+                Some(newest) => flown.ages[*lane] != NO_GROUP && flown.ages[*lane] >= newest,
+            };
+            lanes_of(flown.lanes & lanes).filter(over).fold(0, |m: LaneMask, lane| m | 1 << lane)
+        };
+        let all = self.of(|flown| (flown.at, flown.warp) == (at, warp)).into_iter();
+        all.filter_map(|number| Some((number, over(self.all.get(&number)?)))).filter(|(_, lanes)| *lanes != 0).collect()
+    }
+
+    /// The copies of some lanes are over, or have read: gives what they did.
+    pub fn wait(&mut self, number: u32, lanes: LaneMask, read: bool) -> Option<Flown> {
+        let flown = self.all.get(&number)?.clone();
+        if read {
+            self.end_reading(number, lanes)
+        } else {
+            self.end(number, lanes)
+        }
+        Some(flown)
+    }
+
     /// A barrier will be told when what lanes of a warp have begun has landed: of their last bulk copy, or of all their other copies.
     fn arrive(&mut self, at: usize, warp: u32, pc: Pc, lanes: LaneMask, bulk: bool) {
-        let last = bulk.then(|| self.next.wrapping_sub(1));
+        let last = bulk.then(|| self.last.get(&(at, warp)).copied().unwrap_or(u32::MAX));
         let theirs = |number: u32, flown: &Flown| {
             (flown.at, flown.warp, flown.bulk) == (at, warp, bulk) && last.is_none_or(|last| last == number)
         };
@@ -204,9 +239,8 @@ impl Copies {
 
     /// What lanes of a warp name as sources, or begin to copy, in the shared memory of a block or in device memory. A bulk copy is told a piece
     /// after the other, and a lane after the other.
-    pub fn begin(&mut self, cx: &Context<'_>, Flight { side, bulk }: Flight, place: usize, first: Thread) {
-        let access = cx.access;
-        let (at, warp) = (cx.at, u32::try_from(cx.warp).unwrap_or(0));
+    pub fn begin(&mut self, by: By, access: &Access<'_>, Flight { side, bulk }: Flight, place: usize) {
+        let By { at, warp, first } = by;
         match side {
             Side::Arrival => return self.arrive(at, warp, access.pc, access.lanes, bulk),
             Side::Source => {
@@ -228,7 +262,7 @@ impl Copies {
             Side::Destination => {}
         }
         let sources = self.sources.remove(&(at, warp));
-        if bulk && sources.is_none() && self.goes_on(cx, at, warp) {
+        if bulk && sources.is_none() && self.goes_on(by, access) {
             return;
         }
         let none = Sources { pc: access.pc, place: DEVICE, from: [0; LANES], taken: [0; LANES] };
@@ -251,13 +285,14 @@ impl Copies {
         };
         let number = self.next;
         self.next += 1;
+        self.last.insert((at, warp), number);
         lanes_of(flown.lanes).for_each(|lane| self.note(number, &flown, lane, true));
         self.all.insert(number, flown);
     }
 
-    /// Whether an access is a piece more of the destination of the copy that began last; then it is noted.
-    fn goes_on(&mut self, cx: &Context<'_>, at: usize, warp: u32) -> bool {
-        let (number, access) = (self.next.wrapping_sub(1), cx.access);
+    /// Whether an access is a piece more of the destination of the copy that its warp began last; then it is noted.
+    fn goes_on(&mut self, By { at, warp, .. }: By, access: &Access<'_>) -> bool {
+        let Some(number) = self.last.get(&(at, warp)).copied() else { return false };
         let Some(mut flown) = self.all.remove(&number) else { return false };
         // From registers each lane writes once.
         let of_registers = flown.pcs[0] == flown.pcs[1] && flown.lanes & access.lanes != 0;
@@ -303,9 +338,32 @@ impl Copies {
         })
     }
 
-    /// One of them.
-    pub fn get(&self, number: u32) -> Option<&Flown> {
-        self.all.get(&number)
+    /// All that decides about what comes, as bytes: equal ones whatever their numbers are.
+    pub fn bytes(&self, out: &mut Vec<u8>) {
+        let mut all: Vec<_> = self.all.iter().map(|(number, flown)| ((flown.at, flown.warp, *number), flown)).collect();
+        all.sort_unstable_by_key(|(order, _)| *order);
+        for (_, flown) in all {
+            let Flown { at, warp, lanes, pcs, bulk, places, writes, arrives, .. } = flown;
+            let numbers = [*at as u64, (*warp).into(), (*lanes).into(), pcs[0].0.into(), pcs[1].0.into()];
+            let more = [u64::from(*bulk), places[0] as u64, places[1] as u64, *writes as u64, arrives.len() as u64];
+            numbers.iter().chain(&more).for_each(|n| out.extend(n.to_le_bytes()));
+            for lane in lanes_of(*lanes) {
+                let ends = [flown.from[lane], flown.taken[lane].into(), flown.to[lane], flown.bytes[lane].into()];
+                ends.iter().for_each(|n| out.extend(n.to_le_bytes()));
+                out.extend(flown.ages[lane].to_le_bytes());
+            }
+            let mut arrives: Vec<_> = arrives.iter().map(|(pc, lanes)| (pc.0, *lanes)).collect();
+            arrives.sort_unstable();
+            arrives.iter().for_each(|(pc, lanes)| out.extend((u64::from(*pc) << 32 | u64::from(*lanes)).to_le_bytes()));
+        }
+        let mut named: Vec<_> = self.sources.iter().collect();
+        named.sort_unstable_by_key(|(by, _)| **by);
+        for ((at, warp), Sources { pc, place, from, taken }) in named {
+            [*at as u64, (*warp).into(), pc.0.into(), *place as u64].iter().for_each(|n| out.extend(n.to_le_bytes()));
+            from.iter().for_each(|n| out.extend(n.to_le_bytes()));
+            taken.iter().for_each(|n| out.extend(n.to_le_bytes()));
+        }
+        self.proxies.bytes(out);
     }
 
     /// Whether nothing is in flight.

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 type By = (Thread, Pc);
 
 /// The words of shared memory that were stored since their block's last fence between proxies.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Proxies {
     /// Whether the program has bulk copies.
     matter: bool,
@@ -41,6 +41,16 @@ impl Proxies {
     /// A thread of a block has executed a fence between proxies. Which stores it is for is not looked at: no store before it is told any more.
     pub fn fenced(&mut self, at: usize) {
         self.stored.retain(|(block, _), _| *block != at);
+    }
+
+    /// It as bytes.
+    pub fn bytes(&self, out: &mut Vec<u8>) {
+        let mut all: Vec<_> = self.stored.iter().collect();
+        all.sort_unstable_by_key(|(word, _)| **word);
+        for ((at, word), (thread, pc)) in all {
+            let numbers = [*at as u64, *word, thread.warp.into(), thread.lane.into(), pc.0.into()];
+            numbers.iter().for_each(|n| out.extend(n.to_le_bytes()));
+        }
     }
 
     /// The first byte of some that was stored with no fence since, and who stored it.

@@ -17,6 +17,7 @@ impl Visible {
         let meets = ordered && env.code.iter().any(|i| i.op == Op::WarpSync);
         let noticed = |instr: &Instr| match instr.op {
             Op::Fence { order: Order::Sc, .. } => ordered && !on(Mutant::FencesUnnoticed),
+            Op::ProxyFence => ordered,
             Op::WarpSync | Op::Exit if meets => true,
             _ => noticed(env, instr, warps_apart, ends),
         };

@@ -4,6 +4,7 @@
 //! knows, so a state here says only what can still matter: which accesses of a location no later one stands for, and for everybody who
 //! can hand on knowledge - threads, fences, releases, barriers - which of these happened before what comes next there.
 
+mod copies;
 mod known;
 mod order;
 mod state;
@@ -17,9 +18,9 @@ use super::finding::Benign;
 use super::sites::{AccessSite, Site, access_at, sites};
 use crate::base::{Pc, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::program::instr::Space;
+use crate::program::instr::{Op, Space};
 use crate::verdict::{
-    Access, AccessKind, AllocKind, Bug, BugKind, Event, Inside, Named, Race, Shape, Stop, Strength, Who,
+    Access, AccessKind, AllocKind, Bug, BugKind, Event, Inside, Named, Race, Shape, Stop, Strength, Unordered, Who,
 };
 use known::{Set, Spot, Table, Thread, Touch, thread};
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub struct Causal {
     names: Vec<Named>,
     /// Whether the lanes of a warp execute in lockstep (D-race-lockstep).
     lockstep: bool,
+    /// Whether the program copies in bulk.
+    has_bulk: bool,
     benign: Benign,
     /// Bytes of a spot.
     grain: u64,
@@ -63,6 +66,9 @@ impl Part<'_> {
     }
 
     fn value(&self) -> Option<u64> {
+        if self.site.copies.is_some() {
+            return None;
+        }
         stored(self.access, self.site, self.lane, self.address)
     }
 }
@@ -79,7 +85,8 @@ impl Causal {
         });
         let grain = widths.min().unwrap_or(1);
         let lockstep = tokens && env.target.sm < 70;
-        Self { env, sites, shapes, names, lockstep, benign: options.benign, grain, table: Table::default() }
+        let has_bulk = env.code.iter().any(|i| matches!(i.op, Op::Bulk(_)));
+        Self { env, sites, shapes, names, lockstep, has_bulk, benign: options.benign, grain, table: Table::default() }
     }
 
     /// A number for a history: others have others (128 bits).
@@ -112,10 +119,11 @@ impl Causal {
         }
         match event {
             Event::Access(access) => return self.access(history, who, access),
-            Event::Step(step) => self.step(history, who, step),
+            Event::Step(step) => return self.step(history, who, step),
             Event::Arrive(arrive) => history.arrive(who, arrive),
             Event::Released(id) => history.released(who, *id),
             Event::Passed { lanes } => history.passed(who, *lanes),
+            Event::Landed { pc, lanes } => history.landed(who, *pc, *lanes),
             Event::BlockDone => history.end_block(who.block),
             _ => {}
         }
@@ -137,10 +145,23 @@ impl Causal {
 
     fn access(&mut self, history: &mut History, who: Who, access: &Access<'_>) -> Result<(), Stop> {
         let Some(&site) = access_at(&self.sites, access.pc) else { return Ok(()) };
-        let site = &site;
         if self.lockstep {
             history.lockstep(who);
         }
+        if site.copies.is_some() || history.copies.looks_at_all() || self.has_bulk {
+            self.beside_copies(history, (who, access, &site))?;
+        }
+        self.touch_all(history, who, access, &site)
+    }
+
+    /// Lanes access the elements of an access.
+    fn touch_all(
+        &mut self,
+        history: &mut History,
+        who: Who,
+        access: &Access<'_>,
+        site: &AccessSite,
+    ) -> Result<(), Stop> {
         let mut twins = Set::default();
         for lane in lanes_of(access.lanes) {
             let Some(space) = self.space(site, who, access.addresses[lane]) else { continue };
@@ -180,7 +201,7 @@ impl Causal {
                         history.forget(number);
                     }
                 } else if conflict && !theirs.morally_strong(site, near) {
-                    self.race(part, (earlier, theirs), spot, twins.has(number))?;
+                    self.race(part, (earlier, theirs), spot, twins.has(number), None)?;
                 }
             }
             let value = part.value().filter(|_| self.benign == Benign::SameValue && site.kind == AccessKind::Write);
@@ -210,10 +231,12 @@ impl Causal {
         (earlier, theirs): (Touch, &AccessSite),
         spot: Spot,
         twins: bool,
+        with_copy: Option<Unordered>,
     ) -> Result<(), Stop> {
         let Part { site, me, address, access, .. } = *part;
         let near = earlier.thread.0 == me.0;
-        let cause = cause(theirs, site, twins, near && earlier.thread.1 == me.1, near);
+        let usual = cause(theirs, site, twins, near && earlier.thread.1 == me.1, near);
+        let cause = with_copy.unwrap_or(usual);
         let start = theirs.start(spot.1);
         let lane = earlier.thread.2 as usize;
         let before = if twins { stored(access, site, lane, start) } else { earlier.value };

@@ -1,16 +1,20 @@
 //! What orders accesses: fences, releases and acquires, barriers, and the end of threads.
 
+use super::copies::at_block;
 use super::known::{Set, Spot, Thread, thread};
 use super::state::{Barrier, Cell, Element, History, Of, Pattern};
 use super::{Causal, Part};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LaneMask, lanes_of};
+use crate::base::{LaneMask, Pc, lanes_of};
 use crate::check::races::sites::{FenceSite, Site};
-use crate::verdict::{Arrive, CLUSTER, Reach, Step, Strength, Who};
+use crate::verdict::{Arrive, CLUSTER, Reach, Step, Stop, Strength, Who};
 
 impl Causal {
     /// An instruction is about to be executed.
-    pub(super) fn step(&self, history: &mut History, who: Who, step: &Step<'_>) {
+    ///
+    /// # Errors
+    /// A race of copies that are waited for.
+    pub(super) fn step(&mut self, history: &mut History, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         match self.sites.get(step.pc.0 as usize) {
             Some(Site::Fence(fence)) => {
                 if self.lockstep {
@@ -33,10 +37,12 @@ impl Causal {
                     lanes_of(step.lanes).for_each(|lane| _ = history.threads.remove(&thread(who, lane)));
                 }
             }
-            // Programs that copy are not searched for races of all schedules.
-            Some(Site::Other | Site::Access(_) | Site::ProxyFence | Site::CopyCommit { .. } | Site::CopyWait(_))
-            | None => {}
+            Some(Site::ProxyFence) => history.copies.proxies.fenced(at_block(who)),
+            Some(&Site::CopyCommit { bulk }) => history.copies.commit(at_block(who), who.warp, step.lanes, bulk),
+            Some(&Site::CopyWait(awaited)) => return self.waited(history, who, (step, awaited)),
+            Some(Site::Other | Site::Access(_)) | None => {}
         }
+        Ok(())
     }
 
     /// Lanes at `bar.warp.sync` go on, if no live one of their mask is missing.
@@ -208,6 +214,11 @@ impl History {
         }
         let Some(Barrier { arrived, waiting }) = ended else { return };
         waiting.into_iter().for_each(|thread| self.of(thread).known.join(&arrived));
+    }
+
+    /// Lanes have arrived by an instruction, since what they had begun to copy has landed.
+    pub(super) fn landed(&mut self, who: Who, pc: Pc, lanes: LaneMask) {
+        self.copies.landed(at_block(who), who.warp, pc, lanes);
     }
 
     /// Threads have waited at the barrier of their cluster.

@@ -2,6 +2,7 @@
 
 use super::known::{Set, Spot, Table, Thread};
 use crate::base::LaneMask;
+use crate::check::races::copies::Copies;
 use crate::verdict::Reach;
 use std::collections::BTreeMap;
 
@@ -57,6 +58,8 @@ pub struct History {
     pub(super) barriers: BTreeMap<(u64, u32), Barrier>,
     /// What those knew who arrived in the last phase of a block's barrier of the cluster that is complete.
     pub(super) phases: BTreeMap<u64, Set>,
+    /// Copies that nobody has waited for.
+    pub(super) copies: Copies,
     pub(super) exited: BTreeMap<(u64, u32), LaneMask>,
     /// Lanes that wait for others of a mask.
     pub(super) meetings: BTreeMap<(u64, u32, LaneMask), LaneMask>,
@@ -97,6 +100,7 @@ impl History {
         self.meetings.retain(|meeting, _| meeting.0 != block);
         self.near.remove(&block);
         self.phases.remove(&block);
+        self.copies.end_block(usize::try_from(block).unwrap_or(usize::MAX));
         self.cells.retain(|spot, _| spot.0 != Some(block));
     }
 
@@ -156,6 +160,7 @@ impl History {
         for ((block, warp, mask), lanes) in &self.meetings {
             out.name(b'm', &[*block, u64::from(*warp), u64::from(*mask), u64::from(*lanes)]);
         }
+        self.copies.bytes(&mut out.bytes);
         out.bytes
     }
 }
