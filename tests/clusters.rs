@@ -343,3 +343,27 @@ fn every_schedule_is_proved() {
         }
     }
 }
+
+/// A cluster of one block, with the barriers and addresses that `cooperative_groups` makes (nvcc 13.5).
+#[test]
+fn a_histogram_of_cooperative_groups_counts() {
+    let values: Vec<u32> = (0..96).map(|k| k * k).collect();
+    let mut expected = vec![0u32; 64];
+    values.iter().for_each(|value| expected[(value % 64) as usize] += 1);
+    let text = include_str!("clusters/histogram.ptx");
+    let run = |text: &str, seed: u64| {
+        let mut bins = vec![7u32; 64];
+        let kernel = kernel(text, 96).seed(seed).arg(&values[..]).arg(96u32).arg(&mut bins[..]);
+        kernel.run().map(|_| bins).map_err(|e| e.to_string())
+    };
+    for seed in 0..6 {
+        assert_eq!(run(text, seed).as_ref(), Ok(&expected), "{seed}");
+    }
+    // Who counts before all have cleared their bins races.
+    let early = text.replacen("barrier.cluster.wait;", "", 1);
+    let late = text.replacen("barrier.cluster.arrive;", "", 1).replacen("barrier.cluster.wait;", "", 1);
+    let found = run(&late, 1).unwrap_err();
+    assert!(found.contains("[race]"), "{found}");
+    let found = run(&early, 1).unwrap_err();
+    assert!(found.contains("[race]") || found.contains("[cluster-barrier]"), "{found}");
+}
