@@ -264,3 +264,24 @@ fn what_no_bulk_copy_may_be_is_a_defect() {
     let error = output(&kernel(&begins("%in", "%s", "16"), ""), |kernel| kernel.memory(fermi)).unwrap_err();
     assert!(error.contains("[unsupported]") && error.contains("caches"), "{error}");
 }
+
+/// A cluster is one block: a copy to the set of blocks that has that one is as any other, and another set is a defect.
+#[test]
+fn a_copy_to_several_blocks_goes_to_the_one_there_is() {
+    let copy = |mask: u32| {
+        format!(
+            "mov.b32 %r9, {mask};\ncvt.u16.u32 %h0, %r9;\n0: mbarrier.arrive.expect_tx.shared.b64 _, [%b], 32;\n\
+             0: cp.async.bulk.shared::cluster.global.{TOLD}.multicast::cluster [%s+16], [%in+64], 32, [%b], %h0;\n{WAIT}"
+        )
+    };
+    let text = |mask| kernel(&copy(mask), GIVE).replace(".reg .pred %zero", ".reg .b16 %h<2>;\n.reg .pred %zero");
+    let found = output(&text(1), |k| k).unwrap();
+    let expected: Vec<u32> =
+        (0..WORDS as u32).map(|k| if (4..12).contains(&k) { 1000 + 16 + k - 4 } else { k / 4 + 7 }).collect();
+    assert_eq!(found, expected);
+    for mask in [0, 2, 3, 0x8001] {
+        let error = output(&text(mask), |k| k).unwrap_err();
+        let words = format!("a bulk copy to the blocks {mask:#06x} of a cluster of one block");
+        assert!(error.contains("[out-of-bounds]") && error.contains(&words), "{error}");
+    }
+}

@@ -20,7 +20,8 @@ fn run(text: &str, control: ControlModel, seed: u64) -> Option<Error> {
 
 /// The races that a search finds; none where it reaches a limit.
 fn proved(text: &str, control: ControlModel) -> Option<Vec<Finding>> {
-    let proof = kernel(text, control, &mut [0u32; 32]).max_states(20_000).prove().unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let proof =
+        kernel(text, control, &mut [0u32; 32]).max_states(20_000).prove().unwrap_or_else(|e| panic!("{e}\n{text}"));
     proof.holds.map(|_| proof.findings.into_iter().filter(|finding| finding.error.code() == "race").collect())
 }
 
@@ -42,7 +43,9 @@ fn compared(program: fn(&mut ChaCha8Rng) -> String, quiet: impl Fn(&str) -> Stri
 
 /// Threads keep to what is theirs, so that only their own copies are in the way.
 fn apart(text: &str) -> String {
-    text.replace("[%m+", "[%rd0+").replace("ld.shared.u32 %r4, [s];", "mov.u32 %r4, 0;").replace("global [s]", "global [%r1]")
+    text.replace("[%m+", "[%rd0+")
+        .replace("ld.shared.u32 %r4, [s];", "mov.u32 %r4, 0;")
+        .replace("global [s]", "global [%r1]")
 }
 
 #[test]
@@ -62,7 +65,11 @@ fn a_search_finds_the_races_of_barriers_and_bulk_copies() {
 /// A bulk copy into shared memory that the other thread reads behind its wait.
 fn handed(defect: &str) -> String {
     let fence = if defect == "fence" { "" } else { "fence.proxy.async;" };
-    let wait = if defect == "wait" { "" } else { "again: mbarrier.test_wait.parity.shared.b64 %p1, [b], 0;\n@!%p1 bra again;" };
+    let wait = if defect == "wait" {
+        ""
+    } else {
+        "again: mbarrier.test_wait.parity.shared.b64 %p1, [b], 0;\n@!%p1 bra again;"
+    };
     let early = if defect == "early" { "@%p0 ld.shared.u32 %r4, [s+8];" } else { "" };
     // Which way it goes depends on who comes first.
     let sometimes = if defect == "sometimes" {

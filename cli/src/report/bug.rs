@@ -59,6 +59,10 @@ pub(super) fn bug(kind: &K) -> Diagnostic {
         K::Image(problem) => super::image::words_of(problem),
         K::Barrier(problem) => super::mbarrier::words_of(*problem),
         K::PartialWarp { missing, gone } => partial_warp(*missing, *gone),
+        K::BulkBlocks { blocks } => {
+            words(format!("a bulk copy to the blocks {blocks:#06x} of a cluster of one block"), "this set of blocks")
+                .hint("the set is 1 where the cluster has one block, as all clusters have here")
+        }
         K::BulkSize { bytes } => {
             words(format!("a bulk copy of {bytes} bytes: the size must be a multiple of 16"), "this size")
                 .hint("copy the bytes that are left over with ordinary loads and stores")

@@ -12,7 +12,7 @@ const GAPS: &[(&str, &str)] = &[
     ("cp.async.bulk.tensor", "tensor maps"),
     ("cp.async.bulk.prefetch.tensor", "tensor maps"),
     ("cp.reduce.async.bulk.tensor", "tensor maps"),
-    ("cp.async.bulk", "clusters of several blocks, or copies of some bytes of each 16"),
+    ("cp.async.bulk", "copies of some bytes of each 16 (sm_100)"),
     ("st.async", "stores to other devices (sm_100)"),
     ("clusterlaunchcontrol", "clusters that take over the work of others (sm_100)"),
     ("tex", "textures of depth, of several samples, or levels that .grad blends"),

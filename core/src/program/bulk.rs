@@ -1,6 +1,6 @@
 //! Bulk copies and what is done in the same way (PTX ISA 9.7.9.25.4, and `st.async` and `red.async`).
 
-use super::instr::{BulkPart, WarpRequest};
+use super::instr::{BulkPart, Slot, WarpRequest};
 
 /// A bulk copy; `Op::Bulk` names it by its number, and a 32-bit slot with its size in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,6 +12,8 @@ pub struct Bulk {
     pub to: WarpRequest,
     /// The barrier that is told; none where the thread waits for its groups.
     pub barrier: Option<WarpRequest>,
+    /// The 32-bit slot with the blocks of the cluster that it goes to, as a set of 16 bits; none where it names one by its address.
+    pub blocks: Slot,
 }
 
 impl Bulk {

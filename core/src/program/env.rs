@@ -208,6 +208,8 @@ pub struct Bounds {
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`
     pub min_blocks_per_sm: Option<u32>,
+    /// `.reqnctapercluster`
+    pub cluster: Option<[u32; 3]>,
 }
 
 /// How many slots a frame has. 32-bit slots 0 and 1 are `STACK_BASE` and `STACK_TOP`.

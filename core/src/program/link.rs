@@ -206,6 +206,7 @@ fn blank(name: &str, file: FileId, tree: &tree::Function) -> Function {
         let dimensions = Some([dimension(0), dimension(1), dimension(2)]);
         match directive.name.as_str() {
             "maxntid" => bounds.max_threads = dimensions,
+            "reqnctapercluster" => bounds.cluster = dimensions,
             "reqntid" => bounds.required_threads = dimensions,
             "minnctapersm" => bounds.min_blocks_per_sm = directive.values.first().copied(),
             _ => {}

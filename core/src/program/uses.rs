@@ -200,6 +200,7 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
         Op::Bulk(_) => {
             let Some(bulk) = env.bulk(instr) else { return };
             see(READ, W, instr.b);
+            see(READ, W, bulk.blocks);
             for request in [bulk.from.as_ref(), Some(&bulk.to), bulk.barrier.as_ref()].into_iter().flatten() {
                 see(READ, request.address_class(), request.addr);
             }

@@ -40,6 +40,7 @@ impl BugKind {
             Self::MembersInactive { .. } => (Kind::MembersInactive, Machine),
             Self::MembersNeverCome { .. } => (Kind::MembersNeverCome, Machine),
             Self::PartialWarp { .. } => (Kind::PartialWarp, Machine),
+            Self::BulkBlocks { .. } => (Kind::OutOfBounds, Machine),
             Self::BulkSize { .. } => (Kind::Misaligned, Machine),
             Self::SparsityMetadata { .. } | Self::SparsitySelector { .. } => (Kind::Sparsity, Machine),
             Self::Barrier(_) => (Kind::Mbarrier, Machine),

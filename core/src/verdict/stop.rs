@@ -202,6 +202,8 @@ pub enum BugKind {
     PartialWarp { missing: LaneMask, gone: LaneMask },
     /// The size of a bulk copy is no multiple of 16.
     BulkSize { bytes: u32 },
+    /// A bulk copy goes to other blocks than those that its cluster has, as a set, or to none.
+    BulkBlocks { blocks: u32 },
     /// Metadata of a sparse matrix that mean nothing: which four bits from which one on, and whether indices have to ascend.
     SparsityMetadata { metadata: u32, bit: u32, indices: u32, ordered: bool },
     /// A sparsity selector beyond those that a shape has.

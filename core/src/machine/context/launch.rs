@@ -61,6 +61,13 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             return Err(Stop::Unsupported("control model crs for a program built without injection".into(), None));
         }
         let (k, _, entry) = env.functions.get_full(&launch.entry).ok_or_else(missing)?;
+        // A cluster is one block (D-cluster).
+        if let Some([x, y, z]) = entry.bounds.cluster.filter(|of| *of != [1; 3]) {
+            let blocks = u64::from(x) * u64::from(y) * u64::from(z);
+            let what =
+                format!("`{}` with clusters of {blocks} blocks (`.reqnctapercluster {x}, {y}, {z}`)", launch.entry);
+            return Err(Stop::Unsupported(what, None));
+        }
         let (given, wanted) = (launch.params.len(), entry.param_bytes);
         if given < wanted as usize {
             let what = format!("a launch of `{}` with {given} of its {wanted} bytes of arguments", launch.entry);

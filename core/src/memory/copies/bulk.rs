@@ -1,7 +1,7 @@
 //! Bulk copies begin: what they may access is looked at, and memory takes them in (D-bulk).
 
 use super::copy::{Bulk as How, Copy, Kind, Part, Source};
-use crate::base::{Frame, LANES, lanes_of};
+use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::memory::flat::{Arena, places, tell_of};
 use crate::memory::{Active, Cx, Fault, Memory, Taken};
 use crate::program::bulk::Bulk;
@@ -53,6 +53,7 @@ pub fn begin_bulk<S: Sink>(
 ) -> Taken {
     let all = sizes(size, &bulk.to, &on);
     let Active { at, mask, regs, near, .. } = on;
+    elsewhere(bulk.blocks, mask, regs)?;
     let arena = memory.arena();
     let mut side = |rq: &Option<WarpRequest>| {
         let Some(rq) = rq else { return Ok([(Space::Global, 0); LANES]) };
@@ -102,6 +103,15 @@ pub fn begin_bulk<S: Sink>(
         memory.begin(Copy::new(at, Kind::Bulk(how), parts.into_iter()));
     }
     Ok(())
+}
+
+/// A cluster is one block (D-cluster): a copy to several goes to that one and no other.
+fn elsewhere(blocks: Slot, mask: LaneMask, regs: &Frame) -> Taken {
+    let Some(sets) = regs.w.get(blocks.index()).filter(|_| blocks != NO_SLOT) else { return Ok(()) };
+    let set = |lane: usize| sets.0[lane] & 0xffff;
+    let Some(first) = lanes_of(mask).find(|lane| set(*lane) != 1) else { return Ok(()) };
+    let lanes = lanes_of(mask).filter(|lane| set(*lane) == set(first)).fold(0, |m: LaneMask, lane| m | 1 << lane);
+    Err(Box::new(Fault::Bug(BugKind::BulkBlocks { blocks: set(first) }, lanes)))
 }
 
 /// The bytes of a lane's registers that an access stores, or combines with what is there.

@@ -22,7 +22,7 @@ impl<'t> FnLower<'_, 't> {
     pub(super) fn bulk(&mut self, instr: &'t tree::Instr) -> Option<()> {
         let names = self.unit.names();
         let word = |text: &str| instr.mods.iter().any(|word| word.text(names) == text);
-        if word("tensor") || word("multicast::cluster") || word("cp_mask") {
+        if word("tensor") || word("cp_mask") {
             return None;
         }
         if word("prefetch") {
@@ -66,7 +66,9 @@ impl<'t> FnLower<'_, 't> {
             },
         };
         let from = Some(piece(&from, MemOp::Load, from_space, 4));
-        self.begin_bulk(Bulk { from, to, barrier }, size)
+        let several = word("multicast::cluster");
+        let blocks = if several { self.source(nth(instr, 4)?, Class::W, M::U16)? } else { NO_SLOT };
+        self.begin_bulk(Bulk { from, to, barrier, blocks }, size)
     }
 
     /// `st.async… [a], b, [barrier]` and `red.async…`
@@ -93,7 +95,7 @@ impl<'t> FnLower<'_, 't> {
             to.regs[..3].copy_from_slice(&[NO_SLOT, values[0], NO_SLOT]);
             to
         };
-        self.begin_bulk(Bulk { from: None, to, barrier }, NO_SLOT)
+        self.begin_bulk(Bulk { from: None, to, barrier, blocks: NO_SLOT }, NO_SLOT)
     }
 
     /// The access of the barrier that is told of the bytes.
