@@ -119,7 +119,7 @@ pub enum Holds {
     },
     /// A barrier of the block: how many threads have come, of how many.
     Barrier {
-        /// Its number.
+        /// Its number; 16 for that of the cluster.
         id: u32,
         /// Threads that have come.
         arrived: u32,

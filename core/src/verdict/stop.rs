@@ -318,7 +318,7 @@ pub enum UninitUse {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitingFor {
-    /// A barrier of the block.
+    /// A barrier of the block; 16 is that of the cluster.
     Barrier(u32),
     /// Other members of a `.sync` instruction's mask.
     Members(LaneMask),
