@@ -190,6 +190,10 @@ impl Memory for Delayed {
         self.copies.is_some()
     }
 
+    fn reads_registers_late(&self) -> bool {
+        !matches!(self.engine, Engine::Whole(_))
+    }
+
     fn begin(&mut self, copy: Copy) {
         self.copies.iter_mut().for_each(|copies| copies.push(copy.clone()));
         self.refresh();

@@ -62,6 +62,11 @@ pub trait Memory: Snapshot {
         false
     }
 
+    /// Whether what is in flight may yet read registers that it was issued with (D-live).
+    fn reads_registers_late(&self) -> bool {
+        !Self::IMMEDIATE
+    }
+
     /// Asynchronous copies begin (D-async).
     fn begin(&mut self, _: Copy) {}
 

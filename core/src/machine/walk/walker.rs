@@ -196,12 +196,13 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         config: &Config,
         grain: Grain,
     ) -> Self {
+        let leaves_out = !state.memory.reads_registers_late() && grain.carries_on();
         let fixed = |loaded: Loaded| {
             let blocks: u64 = loaded.grid.iter().map(|n| u64::from(*n)).product();
             let room = u64::from(config.device.capacity.blocks);
             let ends = env.code.iter().any(|i| i.op.is_barrier()) || blocks > room;
             let (layout, visible) = (
-                Layout::of(&env, &loaded, config.keep_finished, M::IMMEDIATE && grain.carries_on()),
+                Layout::of(&env, &loaded, config.keep_finished, leaves_out),
                 Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered),
             );
             let alike = match grain {
