@@ -147,13 +147,16 @@ impl<'a, C: Control> Executing<'a, C> {
         *self.running -= u32::from(why == Yield::Done);
         // Also after the last instruction of a lease: a barrier that is complete takes no more arrivals.
         if self.sh.barriers.any() {
-            self.end_phase(mem, cx, &mut how, &party).map_err(halted)?;
+            if self.sh.barriers.completes_cluster(*self.live) {
+                self.end_phase(mem, cx, &mut how, &party).map_err(halted)?;
+            }
             self.end_barriers(mem, cx, how, &party).map_err(halted)?;
         }
         Ok((why, used))
     }
 
-    /// Ends the phase of the cluster's barrier if it is complete (D-cluster).
+    /// Ends the phase of the cluster's barrier, which is complete (D-cluster-barrier).
+    #[inline(never)]
     fn end_phase<M: Memory, S: Sink>(
         &mut self,
         mem: &M,
@@ -161,9 +164,6 @@ impl<'a, C: Control> Executing<'a, C> {
         how: &mut impl Step<C, M, S>,
         party: &Party<'_>,
     ) -> Result<(), Stop> {
-        if !self.sh.barriers.completes_cluster(*self.live) {
-            return Ok(());
-        }
         self.sh.barriers.put_at_cluster(0);
         if S::ON {
             cx.sink.event(self.sh.who, Event::Released(CLUSTER))?;
