@@ -1,10 +1,10 @@
 //! Bulk copies, and stores and reductions that are asynchronous: what they write, whom they tell, what is found of waits that are missing
 //! (D-bulk).
 
+use super::every_memory;
 use warpstep::Kernel;
 use warpstep::check::Check;
 use warpstep::machine::ControlModel;
-use warpstep::memory::MemoryModel;
 
 /// Threads of the block; each has four words.
 const THREADS: u32 = 32;
@@ -116,7 +116,7 @@ fn what_a_barrier_tells_of_is_there() {
         let text = kernel(&body, &format!("{WAIT}{GIVE}"));
         let wanted: Vec<u32> = (0..WORDS as u32).map(|word| expected(word, word / 4 + 7)).collect();
         for control in [ControlModel::Its, ControlModel::Thread] {
-            for memory in [MemoryModel::Flat, MemoryModel::Split, MemoryModel::Lsc, MemoryModel::Slsc] {
+            for memory in every_memory() {
                 let found = output(&text, |kernel| kernel.control(control).memory(memory.clone()));
                 assert_eq!(found.unwrap_or_else(|e| panic!("{memory:?}\n{body}\n{e}")), wanted, "{memory:?}\n{body}");
             }
@@ -260,7 +260,4 @@ fn what_no_bulk_copy_may_be_is_a_defect() {
         let error = output(&kernel(&body, ""), |kernel| kernel).expect_err(&body);
         assert!(error.contains(words), "{body}\n{error}");
     }
-    let fermi = MemoryModel::preset("fermi").unwrap();
-    let error = output(&kernel(&begins("%in", "%s", "16"), ""), |kernel| kernel.memory(fermi)).unwrap_err();
-    assert!(error.contains("[unsupported]") && error.contains("caches"), "{error}");
 }

@@ -62,6 +62,11 @@ pub trait Memory: Snapshot {
         false
     }
 
+    /// Whether accesses of shared memory have names by which an observer is told later whose writes they find.
+    fn names_shared(&self) -> bool {
+        false
+    }
+
     /// Asynchronous copies begin (D-async).
     fn begin(&mut self, _: Copy) {}
 

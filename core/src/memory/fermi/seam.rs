@@ -93,6 +93,10 @@ impl Memory for Fermi {
         Ok(())
     }
 
+    fn names_shared(&self) -> bool {
+        true
+    }
+
     fn number(&self, address: u64, bytes: u32) -> Option<u64> {
         let behind = self.env.arena.bytes_at(address, bytes.into()).filter(|_| bytes <= 8)?;
         let byte = |(address, byte): (u64, &u8)| {
