@@ -85,6 +85,11 @@ fn bytes_are_copied_and_the_rest_are_zeros() {
     }
 }
 
+/// One memory of each kind that has caches, or what keeps stores back.
+fn with_caches() -> [MemoryModel; 3] {
+    ["fermi", "rsp", "lsc-mutex"].map(|name| MemoryModel::preset(name).unwrap())
+}
+
 /// Every memory: flat ones, those whose lanes access it one by one, and those with caches.
 fn every_memory() -> Vec<MemoryModel> {
     let named = ["fermi", "write-through", "invalidate", "fermi-like-sm80", "rsp", "lsc-mutex"];

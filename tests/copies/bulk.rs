@@ -1,7 +1,7 @@
 //! Bulk copies, and stores and reductions that are asynchronous: what they write, whom they tell, what is found of waits that are missing
 //! (D-bulk).
 
-use super::every_memory;
+use super::{every_memory, with_caches};
 use warpstep::Kernel;
 use warpstep::check::Check;
 use warpstep::machine::ControlModel;
@@ -143,9 +143,11 @@ fn groups_are_written_when_they_have_been_waited_for() {
     ];
     let wait = "0: cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
     for (body, expected) in cases {
-        let found = output(&kernel(&body, wait), |kernel| kernel).unwrap_or_else(|e| panic!("{body}\n{e}"));
         let wanted: Vec<u32> = (0..WORDS as u32).map(expected).collect();
-        assert_eq!(found, wanted, "{body}");
+        for memory in every_memory() {
+            let found = output(&kernel(&body, wait), |kernel| kernel.memory(memory.clone()));
+            assert_eq!(found.unwrap_or_else(|e| panic!("{memory:?}\n{body}\n{e}")), wanted, "{memory:?}\n{body}");
+        }
     }
 }
 
@@ -214,6 +216,12 @@ fn what_is_missing_is_found_and_shown() {
     ];
     for text in &right {
         output(text, |kernel| kernel).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        for memory in with_caches() {
+            for seed in 0..3 {
+                let found = output(text, |kernel| kernel.memory(memory.clone()).seed(seed));
+                found.unwrap_or_else(|e| panic!("{memory:?} {seed}\n{text}\n{e}"));
+            }
+        }
     }
     for text in &wrong {
         let found = output(text, |kernel| kernel).expect_err(text);
@@ -225,6 +233,17 @@ fn what_is_missing_is_found_and_shown() {
         let wanted = if text.contains("ld.shared.v4") { expected } else { wanted };
         let hunted = kernel.arg(&mut out[..]).expect(&wanted[..]).hunt(0..200).unwrap();
         assert!(!hunted.findings.is_empty(), "no schedule shows it:\n{text}");
+        for memory in with_caches() {
+            let found = output(text, |kernel| kernel.memory(memory.clone())).expect_err(text);
+            assert!(found.contains("[race]"), "{memory:?}\n{text}\n{found}");
+            let shown = |seed| {
+                let mut out = vec![3u32; WORDS];
+                let kernel = Kernel::from_ptx(text).unwrap().block(THREADS).max_steps(50_000).memory(memory.clone());
+                let kernel = kernel.seed(seed).arg(&input[..]).arg(&mut out[..]);
+                kernel.expect(&wanted[..]).run().is_err()
+            };
+            assert!((0..200).any(shown), "no schedule shows it on {memory:?}:\n{text}");
+        }
     }
 }
 

@@ -9,10 +9,11 @@ use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, ControlModel};
 use warpstep::memory::MemoryModel;
 
-/// A random program of a few threads that copy, wait, meet, and look at each other's words.
-fn groups(rng: &mut ChaCha8Rng) -> String {
+/// A random program of a few threads that copy, wait, meet, and look at each other's words; it has at least so many instructions, with
+/// some more.
+fn groups(rng: &mut ChaCha8Rng, least: u32) -> String {
     let mut body = String::new();
-    for _ in 0..3 + rng.next_u32() % 4 {
+    for _ in 0..least + rng.next_u32() % 4 {
         let (word, other) = (rng.next_u32() % 2 * 4, rng.next_u32() % 3 * 4);
         body += &match rng.next_u32() % 8 {
             0 | 1 => format!("cp.async.ca.shared.global [%r1+{word}], [%m+{other}], 4;\n"),
@@ -35,10 +36,10 @@ fn groups(rng: &mut ChaCha8Rng) -> String {
 }
 
 /// The same of a barrier in memory that copies, bulk copies and reductions tell, and of groups of bulk copies.
-fn barriers(rng: &mut ChaCha8Rng) -> String {
+fn barriers(rng: &mut ChaCha8Rng, least: u32) -> String {
     let (mut body, mut arrivals, mut bytes) = (String::new(), 0, 0);
     let told = "mbarrier::complete_tx::bytes";
-    for _ in 0..3 + rng.next_u32() % 3 {
+    for _ in 0..least + rng.next_u32() % 3 {
         let kind = rng.next_u32() % 10;
         arrivals += 2 * u32::from(matches!(kind, 1 | 2));
         bytes += match kind {
@@ -82,18 +83,18 @@ fn outcomes(text: &str, config: &Config, grain: Grain) -> Option<(BTreeSet<Vec<u
 }
 
 /// Compares searches of so many random programs; gives how many have several outcomes, and of how many the smaller search is smaller.
-fn compared(program: fn(&mut ChaCha8Rng) -> String, wanted: usize) -> (usize, usize) {
+fn compared(
+    program: impl Fn(&mut ChaCha8Rng) -> String,
+    wanted: usize,
+    memories: &[(MemoryModel, ControlModel)],
+) -> (usize, usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(18);
     let (mut programs, mut several, mut smaller) = (0, 0, 0);
     while programs < wanted {
         let text = program(&mut rng);
         let mut all_done = true;
-        for (memory, control) in [
-            (MemoryModel::Flat, ControlModel::Its),
-            (MemoryModel::Flat, ControlModel::Thread),
-            (MemoryModel::Lsc, ControlModel::Its),
-        ] {
-            let config = Config { control: Some(control), memory: memory.clone(), warp_size: 1, ..Config::default() };
+        for (memory, control) in memories {
+            let config = Config { control: Some(*control), memory: memory.clone(), warp_size: 1, ..Config::default() };
             let [all, some] = [Grain::Instruction, Grain::Visible].map(|grain| outcomes(&text, &config, grain));
             let (Some(all), Some(some)) = (all, some) else {
                 all_done = false;
@@ -108,14 +109,33 @@ fn compared(program: fn(&mut ChaCha8Rng) -> String, wanted: usize) -> (usize, us
     (several, smaller)
 }
 
+/// Memories whose copies land when they will.
+const FREE: [(MemoryModel, ControlModel); 3] = [
+    (MemoryModel::Flat, ControlModel::Its),
+    (MemoryModel::Flat, ControlModel::Thread),
+    (MemoryModel::Lsc, ControlModel::Its),
+];
+
 #[test]
 fn what_is_left_out_loses_nothing() {
-    let (several, smaller) = compared(groups, 26);
+    let (several, smaller) = compared(|rng| groups(rng, 3), 26, &FREE);
     assert!(several > 20 && smaller > 20, "{several} {smaller}");
 }
 
 #[test]
 fn what_is_left_out_loses_nothing_of_barriers_and_bulk_copies() {
-    let (several, smaller) = compared(barriers, 26);
+    let (several, smaller) = compared(|rng| barriers(rng, 3), 26, &FREE);
     assert!(several > 20 && smaller > 20, "{several} {smaller}");
+}
+
+/// The same on memory that keeps copies from landing: few programs, since operations are in flight beside copies.
+#[test]
+fn what_is_left_out_loses_nothing_on_memory_with_caches() {
+    for (name, wanted) in [("tiny", 2), ("rsp", 5), ("lsc-mutex", 6)] {
+        let memory = [(MemoryModel::preset(name).unwrap(), ControlModel::Its)];
+        let (several, smaller) = compared(|rng| groups(rng, 1), wanted, &memory);
+        assert!(several > 0 && smaller > 0, "{name} {several} {smaller}");
+        let (several, smaller) = compared(|rng| barriers(rng, 1), wanted, &memory);
+        assert!(several > 0 && smaller > 0, "{name} {several} {smaller}");
+    }
 }
