@@ -234,15 +234,20 @@ fn what_is_missing_is_found_and_shown() {
         let hunted = kernel.arg(&mut out[..]).expect(&wanted[..]).hunt(0..200).unwrap();
         assert!(!hunted.findings.is_empty(), "no schedule shows it:\n{text}");
         for memory in with_caches() {
-            let found = output(text, |kernel| kernel.memory(memory.clone())).expect_err(text);
-            assert!(found.contains("[race]"), "{memory:?}\n{text}\n{found}");
-            let shown = |seed| {
-                let mut out = vec![3u32; WORDS];
-                let kernel = Kernel::from_ptx(text).unwrap().block(THREADS).max_steps(50_000).memory(memory.clone());
-                let kernel = kernel.seed(seed).arg(&input[..]).arg(&mut out[..]);
-                kernel.expect(&wanted[..]).run().is_err()
+            // Copies take turns with other operations there, so that which have landed by then is as the schedule has it.
+            let raced = |seed| {
+                let found = output(text, |kernel| kernel.memory(memory.clone()).seed(seed));
+                found.is_err_and(|e| e.contains("[race]"))
             };
-            assert!((0..200).any(shown), "no schedule shows it on {memory:?}:\n{text}");
+            assert!((0..20).any(raced), "no race on {memory:?}:\n{text}");
+            // Who has asked a barrier there has made many steps before it reads: copies that are not awaited land meanwhile.
+            if memory.device().is_some() && text.contains("try_wait") {
+                continue;
+            }
+            let mut out = vec![3u32; WORDS];
+            let kernel = Kernel::from_ptx(text).unwrap().block(THREADS).max_steps(50_000).memory(memory.clone());
+            let hunted = kernel.arg(&input[..]).arg(&mut out[..]).expect(&wanted[..]).hunt(0..100).unwrap();
+            assert!(!hunted.findings.is_empty(), "no schedule shows it on {memory:?}:\n{text}");
         }
     }
 }

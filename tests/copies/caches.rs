@@ -77,6 +77,10 @@ fn copied(text: &str, memory: &MemoryModel) -> BTreeSet<u32> {
 
 #[test]
 fn what_goes_by_way_of_l1_finds_what_that_has_and_what_goes_past_it_does_not() {
+    l1_is_read();
+}
+
+pub fn l1_is_read() {
     for name in ["tiny", "rsp"] {
         let memory = memory(name);
         assert_eq!(copied(&kernel(PASSES, &takes("ca", "")), &memory), BTreeSet::from([0, 1]), "{name}");
@@ -110,6 +114,10 @@ const STORES: &str = "st.shared.v4.u32 [s], {%r3, %r3, %r3, %r3};\ncp.async.bulk
 
 #[test]
 fn what_is_written_leaves_others_stale_and_nothing_of_its_own() {
+    l1_is_left();
+}
+
+pub fn l1_is_left() {
     let passes = format!("{STORES}membar.gl;\nst.volatile.global.u32 [%m+64], %r3;");
     let reads = |fence: &str| {
         format!(
@@ -132,6 +140,10 @@ fn what_is_written_leaves_others_stale_and_nothing_of_its_own() {
 /// What its thread did before a copy is before it: a store of what is copied, and a store of what is overwritten.
 #[test]
 fn a_copy_comes_after_what_its_thread_did_on_its_bytes() {
+    order_is_kept();
+}
+
+pub fn order_is_kept() {
     let memories = || [memory("tiny"), tiny("write-through"), memory("rsp"), memory("lsc-mutex")];
     let copies = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%m], 16, [s+16];";
     let copies = [
@@ -185,6 +197,10 @@ fn reductions_lose_nothing() {
 /// Behind mutexes a copy that writes is a store: whoever stores one and loads another, and finds nothing, has been first.
 #[test]
 fn a_copy_waits_for_the_mutexes_of_what_it_writes() {
+    mutexes_are_waited_for();
+}
+
+pub fn mutexes_are_waited_for() {
     let copies = format!("{STORES}ld.global.u32 %r1, [%m+128];");
     let stores = "st.global.u32 [%m+128], %r3;\nld.global.u32 %r2, [%m];";
     let copies = format!("{copies}\nst.global.u32 [%m+200], %r1;");

@@ -75,17 +75,23 @@ fn barriers(rng: &mut ChaCha8Rng, least: u32) -> String {
 }
 
 /// The contents of memory that runs may leave, and how many states there are; none where the search is too large.
-fn outcomes(text: &str, config: &Config, grain: Grain) -> Option<(BTreeSet<Vec<u8>>, usize)> {
+fn outcomes(
+    text: &str,
+    (threads, most): (u32, usize),
+    config: &Config,
+    grain: Grain,
+) -> Option<(BTreeSet<Vec<u8>>, usize)> {
     let mut poll = |_: &_| None;
-    let mut options = Options { max_states: Some(3_000), ..Options::states(false, &mut poll) };
-    let space = small(text, 1, 2, config.clone()).search(grain, |walk, outcome| explore(walk, &mut options, outcome));
+    let mut options = Options { max_states: Some(most), ..Options::states(false, &mut poll) };
+    let space =
+        small(text, 1, threads, config.clone()).search(grain, |walk, outcome| explore(walk, &mut options, outcome));
     space.limit.is_none().then(|| (space.outcomes.keys().cloned().collect(), space.graph.states()))
 }
 
 /// Compares searches of so many random programs; gives how many have several outcomes, and of how many the smaller search is smaller.
 fn compared(
     program: impl Fn(&mut ChaCha8Rng) -> String,
-    wanted: usize,
+    (wanted, threads, most): (usize, u32, usize),
     memories: &[(MemoryModel, ControlModel)],
 ) -> (usize, usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(18);
@@ -95,7 +101,8 @@ fn compared(
         let mut all_done = true;
         for (memory, control) in memories {
             let config = Config { control: Some(*control), memory: memory.clone(), warp_size: 1, ..Config::default() };
-            let [all, some] = [Grain::Instruction, Grain::Visible].map(|grain| outcomes(&text, &config, grain));
+            let [all, some] =
+                [Grain::Instruction, Grain::Visible].map(|grain| outcomes(&text, (threads, most), &config, grain));
             let (Some(all), Some(some)) = (all, some) else {
                 all_done = false;
                 continue;
@@ -118,20 +125,20 @@ const FREE: [(MemoryModel, ControlModel); 3] = [
 
 #[test]
 fn what_is_left_out_loses_nothing() {
-    let (several, smaller) = compared(|rng| groups(rng, 3), 26, &FREE);
+    let (several, smaller) = compared(|rng| groups(rng, 3), (26, 2, 3_000), &FREE);
     assert!(several > 20 && smaller > 20, "{several} {smaller}");
 }
 
 #[test]
 fn what_is_left_out_loses_nothing_of_barriers_and_bulk_copies() {
-    let (several, smaller) = compared(|rng| barriers(rng, 3), 26, &FREE);
+    let (several, smaller) = compared(|rng| barriers(rng, 3), (26, 2, 3_000), &FREE);
     assert!(several > 20 && smaller > 20, "{several} {smaller}");
 }
 
-/// The same on memory that keeps copies from landing: few programs, since operations are in flight beside copies.
+/// The same on memory that keeps copies from landing: few programs, of one thread where each access is many steps.
 #[test]
 fn what_is_left_out_loses_nothing_on_memory_with_caches() {
-    for (name, wanted) in [("tiny", 2), ("rsp", 5), ("lsc-mutex", 6)] {
+    for (name, wanted) in [("tiny", (16, 1, 3_000)), ("rsp", (8, 2, 9_000)), ("lsc-mutex", (8, 2, 3_000))] {
         let memory = [(MemoryModel::preset(name).unwrap(), ControlModel::Its)];
         let (several, smaller) = compared(|rng| groups(rng, 1), wanted, &memory);
         assert!(several > 0 && smaller > 0, "{name} {several} {smaller}");

@@ -215,10 +215,14 @@ impl Copies {
                 warp: who.warp,
                 place: FIRST + order * LANES as u32 + lane,
             };
-            let lanes = self.may_land(slot);
-            let landing = if self.apart { (0..LANES).map(|l| lanes & 1 << l).collect() } else { vec![lanes] };
-            let landing = landing.into_iter().filter(|lanes| *lanes != 0 && !self.is_kept(slot, *lanes, engine));
-            out.extend(landing.map(|lanes| Movable { name: name(lanes.trailing_zeros()), lanes }));
+            let mut left = self.may_land(slot);
+            while left != 0 {
+                let lanes = if self.apart { left & left.wrapping_neg() } else { left };
+                left &= !lanes;
+                if !self.is_kept(slot, lanes, engine) {
+                    out.push(Movable { name: name(lanes.trailing_zeros()), lanes });
+                }
+            }
         }
     }
 

@@ -14,7 +14,8 @@ use crate::base::LANES;
 use crate::choice::{Site, one_of};
 use crate::memory::flat::Arena;
 use crate::memory::{Cx, Stores};
-use crate::verdict::{Rule, Sink, Stop};
+use crate::verdict::{AccessId, Rule, Sink, Stop};
+use smallvec::SmallVec;
 
 /// A streaming multiprocessor's part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -182,6 +183,9 @@ pub(super) struct View<'a, 'b, S> {
     pub cx: &'a mut Cx<'b, S>,
     /// What the micro step did that others may wait for.
     pub touched: Touched,
+    /// Whose the bytes of shared memory were that the micro step has read, by offset, where an observer asks: the same micro step may write
+    /// them.
+    pub found: Vec<(u32, SmallVec<[AccessId; 16]>)>,
 }
 
 /// What a micro step did that others may wait for.
@@ -241,6 +245,9 @@ impl<S: Sink> Eta for View<'_, '_, S> {
         let first = piece.offset as usize;
         let Some(bytes) = shared.get(first..first + usize::from(piece.len)) else { return false };
         into.extend_from_slice(bytes);
+        if S::ON {
+            self.found.push((piece.offset, self.env.writers.of_shared((who.launch, who.block), piece)));
+        }
         true
     }
 

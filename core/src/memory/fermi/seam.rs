@@ -205,7 +205,8 @@ impl Memory for Fermi {
         let mut from = program.line(*at);
         let mut touched = Touched::default();
         let went = loop {
-            let mut view = View { env: &mut self.env, model: &self.model, operation: issued, stores, cx, touched };
+            let (env, model, found) = (&mut self.env, &*self.model, Vec::new());
+            let mut view = View { env, model, operation: issued, stores, cx, touched, found };
             let open = S::ON && !sigma.complete();
             let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(stopped)?;
             touched = view.touched;
