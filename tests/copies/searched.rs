@@ -77,7 +77,7 @@ fn barriers(rng: &mut ChaCha8Rng, least: u32) -> String {
 /// The contents of memory that runs may leave, and how many states there are; none where the search is too large.
 fn outcomes(
     text: &str,
-    (threads, most): (u32, usize),
+    (threads, most): (u32, u64),
     config: &Config,
     grain: Grain,
 ) -> Option<(BTreeSet<Vec<u8>>, usize)> {
@@ -91,7 +91,7 @@ fn outcomes(
 /// Compares searches of so many random programs; gives how many have several outcomes, and of how many the smaller search is smaller.
 fn compared(
     program: impl Fn(&mut ChaCha8Rng) -> String,
-    (wanted, threads, most): (usize, u32, usize),
+    (wanted, threads, most): (usize, u32, u64),
     memories: &[(MemoryModel, ControlModel)],
 ) -> (usize, usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(18);
