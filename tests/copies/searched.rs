@@ -138,7 +138,7 @@ fn what_is_left_out_loses_nothing_of_barriers_and_bulk_copies() {
 /// The same on memory that keeps copies from landing: few programs, of one thread where each access is many steps.
 #[test]
 fn what_is_left_out_loses_nothing_on_memory_with_caches() {
-    for (name, wanted) in [("tiny", (16, 1, 3_000)), ("rsp", (8, 2, 9_000)), ("lsc-mutex", (8, 2, 3_000))] {
+    for (name, wanted) in [("tiny", (16, 1, 3_000)), ("rsp", (8, 2, 9_000)), ("lsc-mutex", (8, 2, 9_000))] {
         let memory = [(MemoryModel::preset(name).unwrap(), ControlModel::Its)];
         let (several, smaller) = compared(|rng| groups(rng, 1), wanted, &memory);
         assert!(several > 0 && smaller > 0, "{name} {several} {smaller}");

@@ -154,6 +154,10 @@ impl Memory for Delayed {
         of!(&self.0, m => m.waits_for_others())
     }
 
+    fn shared_at_once(&self) -> bool {
+        of!(&self.0, m => m.shared_at_once())
+    }
+
     fn issue_shows(&self, who: Who) -> bool {
         matches!(self.0, Engine::Whole(_)) || of!(&self.0, m => m.issue_shows(who))
     }

@@ -112,6 +112,11 @@ pub trait Memory: Snapshot {
         Self::CACHES
     }
 
+    /// Whether accesses of shared memory take effect when they are issued, though others do not: others of the block notice when.
+    fn shared_at_once(&self) -> bool {
+        false
+    }
+
     /// Whether it makes a difference to others when a warp executes its next memory instruction, apart from the steps that follow.
     fn issue_shows(&self, _: Who) -> bool {
         false

@@ -198,6 +198,10 @@ impl<E: Landing> Memory for WithCopies<E> {
         self.engine.waits_for_others()
     }
 
+    fn shared_at_once(&self) -> bool {
+        self.engine.shared_at_once()
+    }
+
     fn issue_shows(&self, who: Who) -> bool {
         self.engine.issue_shows(who)
     }
