@@ -38,7 +38,7 @@ fn who_waits_comes_after_all_arrivals_whatever_their_steps() {
                 st.global.u32 [%rd1+32], %r2;";
     for name in ["flat", "fermi", "fermi-like-sm80", "rsp", "lsc-mutex"] {
         for seed in 0..4 {
-            let mut out = vec![0u32; 16];
+            let mut out = [0u32; 16];
             let kernel = kernel(&ptx(body)).block(8).seed(seed).memory(MemoryModel::preset(name).unwrap());
             let ran = kernel.check(Check::Races).arg(&mut out[..]).run();
             ran.unwrap_or_else(|e| panic!("{name} {seed}: {e}"));
