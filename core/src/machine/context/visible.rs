@@ -23,7 +23,7 @@ impl Visible {
         Self::up_to(env, noticed)
     }
 
-    /// The table of a program where only accesses of shared memory take effect when they are executed.
+    /// The table of a program where only accesses of shared memory take effect when they are executed (D-rsp-ptx-shared).
     pub fn of_shared(env: &ProgEnv) -> Self {
         Self::up_to(env, |instr| match instr.op {
             Op::Mem => {
