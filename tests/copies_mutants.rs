@@ -1,6 +1,5 @@
 //! Deliberate errors of asynchronous copies, and the smallest kernels that tell them apart (`--features mutants`).
 
-#[expect(dead_code, reason = "its tests are run without a mutant")]
 #[path = "copies/caches.rs"]
 mod caches;
 
