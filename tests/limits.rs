@@ -178,6 +178,13 @@ fn time_and_steps_end_every_command() {
         &format!("prove copies.ptx {P} --block 64 --lanes split --for 1s"),
         &format!("prove copies.ptx {P} --block 64 --memory lsc --control thread --for 1s"),
         &format!("hunt copies.ptx {P} --block 64 --memory slsc --for 1s"),
+        &format!("run copies.ptx {P} --block 64 --memory fermi --timeout 1s"),
+        &format!("run copies.ptx {P} --block 64 --memory rsp --seed 1 --timeout 1s"),
+        &format!("run copies.ptx {P} --block 64 --memory lsc-mutex --timeout 1s"),
+        &format!("hunt copies.ptx {P} --block 64 --memory fermi --for 1s"),
+        &format!("prove copies.ptx {P} --block 64 --memory fermi --for 1s"),
+        &format!("prove copies.ptx {P} --block 64 --memory rsp --for 1s"),
+        &format!("prove copies.ptx {P} --block 64 --memory lsc-mutex --for 1s"),
         // 8,192 warps that are alike, in parts of a graph that are gone through one after the other.
         "prove benches/reach/lock.ptx --block 1024 --warp-size 1 --grid 8 --for 1s",
         "prove benches/reach/lock.ptx --block 1024 --warp-size 1 --grid 8 --fairness strong --for 1s",

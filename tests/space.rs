@@ -5,12 +5,12 @@ use crate::reference::{Found, Reference};
 use crate::small::{Small, small};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 use warpstep::choice::Seeded;
 use warpstep::machine::walk::Grain;
-use warpstep::machine::{Config, Context, ControlModel};
+use warpstep::machine::{Config, Context, ControlModel, MemoryModel};
 use warpstep::verdict::{Silent, Stop};
 
 /// What the reference finds, and in how many states.
@@ -199,4 +199,24 @@ fn runs_by_seed_lie_within_what_a_search_finds() {
         }
     }
     assert_eq!(seeds, 10_000);
+}
+
+/// Two warps of a block hand words to each other by shared memory: a search that carries warps on finds what one finds that does not,
+/// also where accesses of shared memory take effect at once and those of global memory later.
+#[test]
+fn accesses_of_shared_memory_are_noticed_on_every_memory() {
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 m)\n{\n.shared .align 4 .b8 s[8];\n\
+                .reg .b32 %r<8>;\n.reg .b64 %m, %d;\nld.param.u64 %m, [m];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, s;\n\
+                shl.b32 %r2, %r0, 2;\nadd.u32 %r3, %r1, %r2;\nxor.b32 %r2, %r2, 4;\nadd.u32 %r1, %r1, %r2;\nmov.u32 %r4, 1;\n\
+                st.shared.u32 [%r3], %r4;\nld.shared.u32 %r5, [%r1];\nmul.wide.u32 %d, %r0, 4;\nadd.u64 %d, %m, %d;\n\
+                st.global.u32 [%d], %r5;\nret;\n}\n";
+    for name in ["flat", "lsc", "slsc", "rsp", "lsc-mutex"] {
+        let memory = MemoryModel::preset(name).unwrap();
+        let config = Config { control: Some(ControlModel::Its), warp_size: 1, memory, ..Config::default() };
+        let program = small(text, 1, 2, config);
+        let outcomes = |grain| program.space(grain, None, false).outcomes.into_keys().collect::<BTreeSet<_>>();
+        let [all, some] = [Grain::Instruction, Grain::Visible].map(outcomes);
+        assert_eq!(all, some, "{name}");
+        assert_eq!(all.len(), 3, "{name}");
+    }
 }

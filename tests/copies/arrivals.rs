@@ -1,7 +1,7 @@
 //! Copies that arrive at a barrier in memory when they have landed (`cp.async.mbarrier.arrive`).
 
+use super::{every_memory, with_caches};
 use warpstep::check::Check;
-use warpstep::memory::MemoryModel;
 use warpstep::{ControlModel, Kernel};
 
 /// Each of 64 threads copies a word and lets the barrier tell when all are there; then it reads its mirror image's.
@@ -36,8 +36,8 @@ fn a_barrier_tells_when_copies_have_landed() {
         let text = kernel(arrive, 64, WAIT, "");
         // The default schedule lets copies land though warps spin.
         launch(&text, &input, &output, &zeros).run().unwrap_or_else(|e| panic!("{e}\n{text}"));
-        for memory in [MemoryModel::Flat, MemoryModel::Split] {
-            for seed in 0..12 {
+        for memory in every_memory() {
+            for seed in 0..6 {
                 let kernel = launch(&text, &input, &output, &zeros).memory(memory.clone()).seed(seed);
                 let kernel = kernel.check(Check::Races).check(Check::Uninit).check(Check::Barriers);
                 kernel.run().unwrap_or_else(|e| panic!("{memory:?} {seed}: {e}\n{text}"));
@@ -69,5 +69,11 @@ fn who_does_not_wait_at_the_barrier_races_and_a_schedule_shows_it() {
         assert!(["race", "mbarrier"].contains(&error.code()), "{name}: {error}");
         let hunted = launch(&text, &input, &output, &zeros).hunt(0..300).unwrap();
         assert!(!hunted.findings.is_empty(), "{name}: {hunted}");
+        for memory in with_caches() {
+            let kernel = || launch(&text, &input, &output, &zeros).memory(memory.clone());
+            let error = kernel().check(Check::Races).run().expect_err(name);
+            assert!(["race", "mbarrier"].contains(&error.code()), "{name} {memory:?}: {error}");
+            assert!((0..300).any(|seed| kernel().seed(seed).run().is_err()), "{name} {memory:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Kernels with a defect, each beside the one without: a pipeline that copies tiles of its input and sums them up.
 
+use super::with_caches;
 use warpstep::Kernel;
 use warpstep::check::Check;
 
@@ -162,6 +163,29 @@ fn each_defect_is_found_in_one_run_and_shown_by_a_schedule() {
             assert_eq!(error.code(), "race", "{defect:?} {stages} {bytes}: {error}\n{text}");
             let hunted = Pipeline::kernel(&text, &data).hunt(0..400).unwrap();
             assert!(!hunted.findings.is_empty(), "{defect:?} {stages} {bytes}: {hunted}\n{text}");
+        }
+    }
+}
+
+/// The same on memory with caches, where operations of threads are in flight beside copies.
+#[test]
+fn each_defect_is_found_on_memory_with_caches() {
+    let (stages, bytes) = (3, 16);
+    let right = Pipeline { stages, bytes, defect: Defect::None };
+    let (text, data) = (right.ptx(), right.data());
+    for memory in with_caches() {
+        let kernel = |text: &str| Pipeline::kernel(text, &data).memory(memory.clone());
+        for seed in 0..3 {
+            let all = [Check::Races, Check::Barriers, Check::Uninit, Check::Bounds];
+            let checked = all.into_iter().fold(kernel(&text), Kernel::check).seed(seed);
+            checked.run().unwrap_or_else(|e| panic!("{memory:?} {seed}: {e}\n{text}"));
+        }
+        for defect in DEFECTS {
+            let text = Pipeline { stages, bytes, defect }.ptx();
+            let error = kernel(&text).check(Check::Races).run().expect_err(&text);
+            assert_eq!(error.code(), "race", "{defect:?} {memory:?}: {error}\n{text}");
+            let shown = (0..400).any(|seed| kernel(&text).seed(seed).run().is_err());
+            assert!(shown, "{defect:?} {memory:?}\n{text}");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Pipelines of libcu++, as nvcc compiles them (`pipeline.cu`): copies of a thread in groups, copies of a block that barriers in
 //! memory tell of, a warp that copies for the others, two buffers with a barrier each.
 
+use super::with_caches;
 use warpstep::Kernel;
 use warpstep::check::Check;
+use warpstep::memory::MemoryModel;
 
 /// Tiles that are copied one after the other: nvcc makes four rounds of a loop one.
 const ROUNDS: [usize; 2] = [7, 8];
@@ -28,6 +30,10 @@ const CASES: [Case; 4] = [
 impl Case {
     /// Runs a text, under a schedule at random if there is a seed.
     fn run(&self, text: &str, rounds: usize, seed: Option<u64>) -> Result<(), String> {
+        self.run_on(MemoryModel::Flat, text, rounds, seed)
+    }
+
+    fn run_on(&self, memory: MemoryModel, text: &str, rounds: usize, seed: Option<u64>) -> Result<(), String> {
         let input: Vec<f32> = (0..rounds * self.tile).map(|k| (k * 37 % 101) as f32).collect();
         let weight = |round: usize| if self.weighted { round as f32 + 1.0 } else { 1.0 };
         let sum = |thread: usize| -> f32 {
@@ -39,6 +45,7 @@ impl Case {
         let kernel = kernel
             .entry(self.entry)
             .block(u32::try_from(self.threads).unwrap())
+            .memory(memory)
             .max_steps(STEPS[usize::from(seed.is_some())]);
         let kernel = [Check::Races, Check::Uninit].into_iter().fold(kernel, Kernel::check);
         let kernel =
@@ -65,6 +72,21 @@ fn pipelines_of_libcudacxx_are_right_and_silent() {
     for case in CASES {
         for (rounds, seed) in [(5, None), (ROUNDS[0], Some(1)), (ROUNDS[1], Some(2))] {
             case.run(&text, rounds, seed).unwrap_or_else(|e| panic!("{}, seed {seed:?}: {e}", case.entry));
+        }
+    }
+}
+
+#[test]
+fn pipelines_are_right_and_silent_on_memory_with_caches() {
+    let text = text();
+    for case in CASES {
+        for memory in with_caches() {
+            // Lanes land one by one: by the default schedule who spins for them spins for long.
+            let first = if case.entry.contains("twice") { None } else { Some(2) };
+            for seed in [first, Some(1)] {
+                let ran = case.run_on(memory.clone(), &text, 5, seed);
+                ran.unwrap_or_else(|e| panic!("{}, {memory:?}, seed {seed:?}: {e}", case.entry));
+            }
         }
     }
 }

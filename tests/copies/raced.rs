@@ -26,11 +26,11 @@ fn proved(text: &str, control: ControlModel) -> Option<Vec<Finding>> {
 }
 
 /// Compares them for random programs; gives how many race, and how many do not.
-fn compared(program: fn(&mut ChaCha8Rng) -> String, quiet: impl Fn(&str) -> String, count: usize) -> [usize; 2] {
+fn compared(program: fn(&mut ChaCha8Rng, u32) -> String, quiet: impl Fn(&str) -> String, count: usize) -> [usize; 2] {
     let mut rng = ChaCha8Rng::seed_from_u64(181);
     let mut ends = [0; 2];
     for _ in 0..count {
-        let text = quiet(&program(&mut rng));
+        let text = quiet(&program(&mut rng, 3));
         let control = if ends[0] % 2 == 0 { ControlModel::Its } else { ControlModel::Thread };
         let Some(found) = proved(&text, control) else { continue };
         let runs = |seeds: u64| (0..seeds).find_map(|seed| run(&text, control, seed).filter(|e| e.code() == "race"));

@@ -9,10 +9,11 @@ use warpstep::machine::walk::Grain;
 use warpstep::machine::{Config, ControlModel};
 use warpstep::memory::MemoryModel;
 
-/// A random program of a few threads that copy, wait, meet, and look at each other's words.
-pub fn groups(rng: &mut ChaCha8Rng) -> String {
+/// A random program of a few threads that copy, wait, meet, and look at each other's words; it has at least so many instructions, with
+/// some more.
+pub fn groups(rng: &mut ChaCha8Rng, least: u32) -> String {
     let mut body = String::new();
-    for _ in 0..3 + rng.next_u32() % 4 {
+    for _ in 0..least + rng.next_u32() % 4 {
         let (word, other) = (rng.next_u32() % 2 * 4, rng.next_u32() % 3 * 4);
         body += &match rng.next_u32() % 8 {
             0 | 1 => format!("cp.async.ca.shared.global [%r1+{word}], [%m+{other}], 4;\n"),
@@ -35,10 +36,10 @@ pub fn groups(rng: &mut ChaCha8Rng) -> String {
 }
 
 /// The same of a barrier in memory that copies, bulk copies and reductions tell, and of groups of bulk copies.
-pub fn barriers(rng: &mut ChaCha8Rng) -> String {
+pub fn barriers(rng: &mut ChaCha8Rng, least: u32) -> String {
     let (mut body, mut arrivals, mut bytes) = (String::new(), 0, 0);
     let told = "mbarrier::complete_tx::bytes";
-    for _ in 0..3 + rng.next_u32() % 3 {
+    for _ in 0..least + rng.next_u32() % 3 {
         let kind = rng.next_u32() % 10;
         arrivals += 2 * u32::from(matches!(kind, 1 | 2));
         bytes += match kind {
@@ -74,27 +75,34 @@ pub fn barriers(rng: &mut ChaCha8Rng) -> String {
 }
 
 /// The contents of memory that runs may leave, and how many states there are; none where the search is too large.
-fn outcomes(text: &str, config: &Config, grain: Grain) -> Option<(BTreeSet<Vec<u8>>, usize)> {
+fn outcomes(
+    text: &str,
+    (threads, most): (u32, u64),
+    config: &Config,
+    grain: Grain,
+) -> Option<(BTreeSet<Vec<u8>>, usize)> {
     let mut poll = |_: &_| None;
-    let mut options = Options { max_states: Some(3_000), ..Options::states(false, &mut poll) };
-    let space = small(text, 1, 2, config.clone()).search(grain, |walk, outcome| explore(walk, &mut options, outcome));
+    let mut options = Options { max_states: Some(most), ..Options::states(false, &mut poll) };
+    let space =
+        small(text, 1, threads, config.clone()).search(grain, |walk, outcome| explore(walk, &mut options, outcome));
     space.limit.is_none().then(|| (space.outcomes.keys().cloned().collect(), space.graph.states()))
 }
 
 /// Compares searches of so many random programs; gives how many have several outcomes, and of how many the smaller search is smaller.
-fn compared(program: fn(&mut ChaCha8Rng) -> String, wanted: usize) -> (usize, usize) {
+fn compared(
+    program: impl Fn(&mut ChaCha8Rng) -> String,
+    (wanted, threads, most): (usize, u32, u64),
+    memories: &[(MemoryModel, ControlModel)],
+) -> (usize, usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(18);
     let (mut programs, mut several, mut smaller) = (0, 0, 0);
     while programs < wanted {
         let text = program(&mut rng);
         let mut all_done = true;
-        for (memory, control) in [
-            (MemoryModel::Flat, ControlModel::Its),
-            (MemoryModel::Flat, ControlModel::Thread),
-            (MemoryModel::Lsc, ControlModel::Its),
-        ] {
-            let config = Config { control: Some(control), memory: memory.clone(), warp_size: 1, ..Config::default() };
-            let [all, some] = [Grain::Instruction, Grain::Visible].map(|grain| outcomes(&text, &config, grain));
+        for (memory, control) in memories {
+            let config = Config { control: Some(*control), memory: memory.clone(), warp_size: 1, ..Config::default() };
+            let [all, some] =
+                [Grain::Instruction, Grain::Visible].map(|grain| outcomes(&text, (threads, most), &config, grain));
             let (Some(all), Some(some)) = (all, some) else {
                 all_done = false;
                 continue;
@@ -108,14 +116,33 @@ fn compared(program: fn(&mut ChaCha8Rng) -> String, wanted: usize) -> (usize, us
     (several, smaller)
 }
 
+/// Memories whose copies land when they will.
+const FREE: [(MemoryModel, ControlModel); 3] = [
+    (MemoryModel::Flat, ControlModel::Its),
+    (MemoryModel::Flat, ControlModel::Thread),
+    (MemoryModel::Lsc, ControlModel::Its),
+];
+
 #[test]
 fn what_is_left_out_loses_nothing() {
-    let (several, smaller) = compared(groups, 26);
+    let (several, smaller) = compared(|rng| groups(rng, 3), (26, 2, 3_000), &FREE);
     assert!(several > 20 && smaller > 20, "{several} {smaller}");
 }
 
 #[test]
 fn what_is_left_out_loses_nothing_of_barriers_and_bulk_copies() {
-    let (several, smaller) = compared(barriers, 26);
+    let (several, smaller) = compared(|rng| barriers(rng, 3), (26, 2, 3_000), &FREE);
     assert!(several > 20 && smaller > 20, "{several} {smaller}");
+}
+
+/// The same on memory that keeps copies from landing: few programs, of one thread where each access is many steps.
+#[test]
+fn what_is_left_out_loses_nothing_on_memory_with_caches() {
+    for (name, wanted) in [("tiny", (16, 1, 3_000)), ("rsp", (8, 2, 9_000)), ("lsc-mutex", (8, 2, 9_000))] {
+        let memory = [(MemoryModel::preset(name).unwrap(), ControlModel::Its)];
+        let (several, smaller) = compared(|rng| groups(rng, 1), wanted, &memory);
+        assert!(several > 0 && smaller > 0, "{name} {several} {smaller}");
+        let (several, smaller) = compared(|rng| barriers(rng, 1), wanted, &memory);
+        assert!(several > 0 && smaller > 0, "{name} {several} {smaller}");
+    }
 }

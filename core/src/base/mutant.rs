@@ -322,6 +322,20 @@ words! {
         BulkReadIgnored = "bulk-read-ignored",
         /// A bulk copy completes no transactions (D-bulk).
         BulkTellsNobody = "bulk-tells-nobody",
+        /// A copy lands before what its thread did before it (D-copy-caches).
+        CopyOvertakes = "copy-overtakes",
+        /// A copy by way of the L1 cache goes past it (D-copy-caches).
+        CopyPassesL1 = "copy-passes-l1",
+        /// A copy past the L1 cache reads there (D-copy-caches).
+        CopyNeverPassesL1 = "copy-never-passes-l1",
+        /// What a copy writes stays as it was in its multiprocessor's L1 cache (D-copy-caches).
+        CopyKeepsL1 = "copy-keeps-l1",
+        /// A copy tells a barrier whose bank an atomic operation has locked (D-copy-caches).
+        CopyLocksIgnored = "copy-locks-ignored",
+        /// A copy past the L1 cache does not wait for what that has dirty (D-copy-caches).
+        CopyPassesDirty = "copy-passes-dirty",
+        /// A copy writes a line whose mutex a warp has (D-copy-caches).
+        CopyNeedsNoMutex = "copy-needs-no-mutex",
         /// Registers of callers are dead (D-live).
         DeadCallers = "dead-callers",
         /// A write that a guard may hold back ends the life of a register (D-live).

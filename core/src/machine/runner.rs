@@ -25,7 +25,7 @@ use crate::machine::walk::Walker;
 use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat};
-use crate::memory::{Accesses, Cx, Delayed, DelayedModel, Environment, FermiModel, MemoryModel, SiteHints};
+use crate::memory::{Accesses, Cx, Delayed, Environment, FermiModel, MemoryModel, SiteHints, WithCopies};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::any::Any;
@@ -43,13 +43,13 @@ impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
     }
 }
 
-impl<C: Explored + 'static> Quiet for Hosted<C, Delayed> {
+impl<C: Explored + 'static> Quiet for Hosted<C, WithCopies<Delayed>> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
         self.go::<_, Baseline>(Observed::new(None), run)
     }
 }
 
-impl<C: Explored + 'static> Quiet for Hosted<C, Fermi> {
+impl<C: Explored + 'static> Quiet for Hosted<C, WithCopies<Fermi>> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
         self.go::<_, Baseline>(Observed::new(None), run)
     }
@@ -203,7 +203,7 @@ pub fn machine(
         MemoryModel::Flat if !copies => return controlled::<Flat>(control, (), address_bits, config),
         MemoryModel::Fermi(device, programs) => {
             let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
-            return controlled::<Fermi>(control, model, address_bits, config);
+            return controlled::<WithCopies<Fermi>>(control, (model, copies), address_bits, config);
         }
         MemoryModel::Flat => Accesses::Whole,
         MemoryModel::Split => Accesses::Split,
@@ -212,7 +212,7 @@ pub fn machine(
         MemoryModel::Slsc => Accesses::Slsc,
         MemoryModel::Rsp(scheme) => Accesses::Promoted(*scheme),
     };
-    controlled::<Delayed>(control, DelayedModel { accesses, copies }, address_bits, config)
+    controlled::<WithCopies<Delayed>>(control, (accesses, copies), address_bits, config)
 }
 
 fn controlled<M: Environment + 'static>(

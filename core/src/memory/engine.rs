@@ -67,6 +67,11 @@ pub trait Memory: Snapshot {
         !Self::IMMEDIATE
     }
 
+    /// Whether accesses of shared memory have names by which an observer is told later whose writes they find.
+    fn names_shared(&self) -> bool {
+        false
+    }
+
     /// Asynchronous copies begin (D-async).
     fn begin(&mut self, _: Copy) {}
 
@@ -110,6 +115,11 @@ pub trait Memory: Snapshot {
     /// ([`Event::Launch`](crate::verdict::Event::Launch)).
     fn waits_for_others(&self) -> bool {
         Self::CACHES
+    }
+
+    /// Whether accesses of shared memory take effect when they are issued, though others do not: others of the block notice when.
+    fn shared_at_once(&self) -> bool {
+        false
     }
 
     /// Whether it makes a difference to others when a warp executes its next memory instruction, apart from the steps that follow.

@@ -19,7 +19,8 @@ pub mod rsp;
 mod snapshot;
 pub mod split;
 
-pub use delayed::{Accesses, Delayed, DelayedModel};
+pub use copies::WithCopies;
+pub use delayed::{Accesses, Delayed};
 pub use engine::Memory;
 pub use environment::Environment;
 pub use fermi::FermiModel;

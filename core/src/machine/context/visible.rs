@@ -21,6 +21,23 @@ impl Visible {
             Op::WarpSync | Op::Exit if meets => true,
             _ => noticed(env, instr, warps_apart, ends),
         };
+        Self::up_to(env, noticed)
+    }
+
+    /// The table of a program where only accesses of shared memory take effect when they are executed (D-rsp-ptx-shared).
+    pub fn of_shared(env: &ProgEnv) -> Self {
+        Self::up_to(env, |instr| match instr.op {
+            Op::Mem => {
+                let space = env.requests.get(instr.imm as usize).map(|r| r.space);
+                matches!(space, Some(Space::Shared | Space::Generic))
+            }
+            Op::LdShared32 | Op::StShared32 => true,
+            _ => false,
+        })
+    }
+
+    /// How many instructions there are from each on, up to the next that is noticed.
+    fn up_to(env: &ProgEnv, noticed: impl Fn(&Instr) -> bool) -> Self {
         let mut table = vec![0u16; env.code.len()];
         let mut next = 0u16;
         for (length, instr) in table.iter_mut().zip(&env.code).rev() {

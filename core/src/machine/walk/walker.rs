@@ -44,6 +44,8 @@ pub(super) struct Fixed {
     pub(super) loaded: Loaded,
     pub(super) layout: Layout,
     pub(super) visible: Visible,
+    /// The same of accesses of shared memory alone, where these take effect at once and others do not.
+    shared: Option<Visible>,
     /// Who is like whom; none where everybody is told apart.
     pub(super) alike: Option<Arc<Alike>>,
     /// Why nobody is, where that was asked.
@@ -205,6 +207,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
                 Layout::of(&env, &loaded, config.keep_finished, leaves_out),
                 Visible::of(&env, !C::JOINS, ends, grain == Grain::Ordered),
             );
+            let shared = state.memory.shared_at_once().then(|| Visible::of_shared(&env));
             let alike = match grain {
                 Grain::Alike { .. } if !M::IMMEDIATE || config.keep_finished => Err(Some(Unlike::Memory)),
                 Grain::Alike { blocks } => {
@@ -215,7 +218,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             let (alike, unlike) = alike.map_or_else(|unlike| (None, unlike), |alike| (Some(alike), None));
             let joins = M::IMMEDIATE && C::JOINS && grain.carries_on() && loaded.grouping == Grouping::All;
             let meetings = joins.then(|| Meetings::of(&env, loaded.entry, &visible)).flatten();
-            Fixed { loaded, layout, visible, alike, unlike, meetings }
+            Fixed { loaded, layout, visible, shared, alike, unlike, meetings }
         };
         let launches: Arc<[Fixed]> = loaded.into_iter().map(fixed).collect();
         let grows = env.code.iter().any(|i| matches!(i.op, Op::Syscall(Syscall::Malloc | Syscall::Free)));
@@ -330,7 +333,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
             // Where lanes of a warp stop decides whom they meet.
             let sole = flows.len() == 1 || fixed.loaded.grouping == Grouping::One;
             let go = flows.iter().find_map(|flow| {
-                let hidden = if shows { fixed.visible.hidden(flow.pc) } else { FAR };
+                let table = if shows { Some(&fixed.visible) } else { fixed.shared.as_ref() };
+                let hidden = table.map_or(FAR, |table| table.hidden(flow.pc));
                 let hidden = if hidden == 0 && self.sits_out(slot, w, *flow) { 1 } else { hidden };
                 let hidden = if sole || hidden == 0 { hidden } else { self.apart(slot, w, *flow, hidden) };
                 (hidden > 0 && !self.blocked(slot, w, *flow)).then_some((*flow, hidden))

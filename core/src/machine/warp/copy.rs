@@ -14,9 +14,6 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
     /// `cp.async` and what belongs to it (PTX ISA 9.7.9.25.3).
     pub fn copy(&mut self) -> Result<(), Trouble> {
         let (i, env, pc) = (self.i, self.sh.env, self.flow.pc);
-        if !self.mem.has_copies() {
-            return Err(Trouble::Unsupported("asynchronous copies on memory with caches".to_owned()));
-        }
         match i.op {
             Op::CopyCommit => self.mem.commit(self.sh.who, self.m, false),
             Op::BulkCommit => self.mem.commit(self.sh.who, self.m, true),

@@ -1,11 +1,13 @@
 //! Asynchronous copies begin: what they may access is looked at, and memory takes them in (D-async).
 
 use super::copy::{Copy, Kind, Part};
-use crate::base::{LANES, LaneMask, lanes_of};
-use crate::memory::flat::{Arena, addresses, lane_address, places, tell_of};
-use crate::memory::{Active, Cx, Memory, Taken};
-use crate::program::instr::{NO_SLOT, Slot, WarpRequest};
-use crate::verdict::Sink;
+use super::landing::Place;
+use crate::base::{Frame, LANES, LaneMask, lanes_of};
+use crate::memory::flat::{Arena, Told, addresses, lane_address, places, tell, tell_of};
+use crate::memory::{Active, Cx, Fault, Issuer, Memory, Near, Taken};
+use crate::program::instr::{CacheOp, NO_SLOT, Slot, WarpRequest};
+use crate::verdict::{AccessId, Contents, Sink};
+use std::cell::Cell;
 
 /// How many bytes of its source each lane takes: what the register says, at most all.
 fn taken(size: Slot, bytes: u32, on: &Active<'_, '_>) -> [u32; LANES] {
@@ -79,8 +81,32 @@ pub fn take_in<S: Sink>(
         to: goals[l].1,
         ..Part::default()
     };
-    memory.begin(Copy::new(at, Kind::Small, lanes_of(mask).map(part)));
+    let place = if from.cache == CacheOp::Cg { Place::Far } else { Place::Near };
+    memory.begin(Copy::new(at, Kind::Small(place), lanes_of(mask).map(part)));
     Ok(())
+}
+
+/// Tells the observer that barriers will be told; gives what it calls the first lane's access, where accesses of shared memory have names.
+///
+/// # Errors
+/// It stopped the run.
+pub(super) fn tell_barrier<S: Sink>(
+    memory: &impl Memory,
+    (at, mask): (Issuer, LaneMask),
+    barrier: &WarpRequest,
+    (regs, near): (&Frame, &Near<'_>),
+    cx: &mut Cx<'_, S>,
+) -> Result<AccessId, Box<Fault>> {
+    let name = Cell::new(AccessId::NONE);
+    if S::ON {
+        let contents = memory.arena().contents(near);
+        let (memory, access_id) = match memory.names_shared() {
+            true => (Contents { later: true, ..contents }, Some(&name)),
+            false => (contents, None),
+        };
+        tell(Told { memory, together: mask, element: 0, access_id }, at, mask, barrier, regs, near, cx)?;
+    }
+    Ok(name.get())
 }
 
 /// Takes in the arrivals of lanes at barriers, which come once their copies so far have landed.
@@ -94,12 +120,12 @@ pub fn arrive_later<S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Taken {
     let Active { at: issuer, mask, regs, near, .. } = on;
-    let arena = memory.arena();
-    let places = places(arena, mask, at, regs, near, cx.hints.at(issuer.pc))?;
-    if S::ON {
-        tell_of(arena, (issuer, mask), at, regs, near, cx)?;
-    }
-    let part = |l: usize| Part { lane: u8::try_from(l).unwrap_or(0), to: places[l].1, ..Part::default() };
+    let places = places(memory.arena(), mask, at, regs, near, cx.hints.at(issuer.pc))?;
+    let access_id = tell_barrier(memory, (issuer, mask), at, (regs, near), cx)?;
+    let part = |l: usize| {
+        let (lane, access_id) = (u8::try_from(l).unwrap_or(0), access_id.of_lane(l));
+        Part { lane, to: places[l].1, access_id, ..Part::default() }
+    };
     memory.begin(Copy::new(issuer, Kind::Arrival, lanes_of(mask).map(part)));
     Ok(())
 }

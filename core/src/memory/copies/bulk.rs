@@ -1,12 +1,13 @@
 //! Bulk copies begin: what they may access is looked at, and memory takes them in (D-bulk).
 
+use super::begin::tell_barrier;
 use super::copy::{Bulk as How, Copy, Kind, Part, Source};
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::memory::flat::{Arena, places, tell_of};
 use crate::memory::{Active, Cx, Fault, Memory, Taken};
 use crate::program::bulk::Bulk;
 use crate::program::instr::{MemOp, NO_SLOT, Slot, Space, WarpRequest, value};
-use crate::verdict::{BugKind, Sink};
+use crate::verdict::{AccessId, BugKind, Sink};
 
 /// The bytes that each lane copies: what the register says, or all of an access of registers.
 fn sizes(size: Slot, one: &WarpRequest, on: &Active<'_, '_>) -> [u32; LANES] {
@@ -62,15 +63,12 @@ pub fn begin_bulk<S: Sink>(
         places(arena, lanes, rq, regs, near, cx.hints.at(at.pc))
     };
     let (from, to) = (side(&bulk.from)?, side(&Some(bulk.to))?);
-    let barriers = match &bulk.barrier {
-        Some(barrier) => {
-            let places = places(arena, mask, barrier, regs, near, cx.hints.at(at.pc))?;
-            if S::ON {
-                tell_of(arena, (at, mask), barrier, regs, near, cx)?;
-            }
-            places
-        }
-        None => [(Space::Global, 0); LANES],
+    let (barriers, access_id) = match &bulk.barrier {
+        Some(barrier) => (
+            places(arena, mask, barrier, regs, near, cx.hints.at(at.pc))?,
+            tell_barrier(memory, (at, mask), barrier, (regs, near), cx)?,
+        ),
+        None => ([(Space::Global, 0); LANES], AccessId::NONE),
     };
     let first = mask.trailing_zeros() as usize & (LANES - 1);
     let how = How {
@@ -95,6 +93,7 @@ pub fn begin_bulk<S: Sink>(
             to: to[l].1,
             barrier: barriers[l].1,
             held,
+            access_id: access_id.of_lane(l),
         }
     };
     // Where no barrier is told, copying nothing is nothing to wait for.

@@ -1,10 +1,11 @@
 //! What is in flight: the copies, or the arrivals, of one instruction.
 
+use super::landing::{Deed, Place};
 use crate::alu::ops::{AtomOp, AtomTy};
 use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};
 use crate::memory::{Issuer, Waits};
-use crate::verdict::{LaneBytes, OperationView, Region};
+use crate::verdict::{AccessId, LaneBytes, OperationView, Region};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -25,13 +26,16 @@ pub(in crate::memory) struct Part {
     pub barrier: u64,
     /// What has been read from the source, or came from registers.
     pub held: Vec<u8>,
+    /// What an observer calls its access of the barrier.
+    #[serde(skip)]
+    pub access_id: AccessId,
 }
 
 /// What one instruction has set off, as its lanes have it in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(in crate::memory) enum Kind {
-    /// `cp.async`: from device memory to shared memory.
-    Small,
+    /// `cp.async`: from device memory, by way of the L1 cache or past it, to shared memory.
+    Small(Place),
     /// `cp.async.mbarrier.arrive`: arrivals, which wait for all earlier `cp.async` of their threads.
     Arrival,
     /// `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`.
@@ -50,6 +54,18 @@ pub(in crate::memory) struct Bulk {
     pub combines: Option<(AtomOp, AtomTy)>,
 }
 
+impl Bulk {
+    /// Where it writes.
+    pub const fn to(self) -> Place {
+        if self.to_device { Place::Far } else { Place::Shared }
+    }
+
+    /// What it does there.
+    pub const fn does(self) -> Deed {
+        if self.combines.is_some() { Deed::Updates } else { Deed::Writes }
+    }
+}
+
 /// Where a bulk copy reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(in crate::memory) enum Source {
@@ -61,6 +77,17 @@ pub(in crate::memory) enum Source {
     Registers,
 }
 
+impl Source {
+    /// The memory that it is; none for registers.
+    pub const fn place(self) -> Option<Place> {
+        match self {
+            Self::Device => Some(Place::Far),
+            Self::Shared => Some(Place::Shared),
+            Self::Registers => None,
+        }
+    }
+}
+
 /// What lanes have set off and has not come to its end.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Copy {
@@ -68,6 +95,8 @@ pub struct Copy {
     pub(super) kind: Kind,
     /// How many groups their threads have committed after theirs, 255 where it is more; `None`: theirs is not committed.
     pub(super) age: Option<u8>,
+    /// It lands when none of so many of the oldest operations that its warp has in flight comes before it any more.
+    pub(super) behind: u32,
     /// By lane, in ascending order.
     pub(super) parts: SmallVec<[Part; 2]>,
 }
@@ -75,7 +104,7 @@ pub struct Copy {
 impl Copy {
     /// What lanes set off, in ascending order.
     pub(in crate::memory) fn new(at: Issuer, kind: Kind, parts: impl Iterator<Item = Part>) -> Self {
-        Self { at, kind, age: None, parts: parts.collect() }
+        Self { at, kind, age: None, behind: 0, parts: parts.collect() }
     }
 
     pub(super) fn lanes(&self) -> LaneMask {
@@ -90,7 +119,7 @@ impl Copy {
     /// Whether it belongs to groups: those of bulk copies, or the others.
     pub(super) const fn has_groups(&self, bulk: bool) -> bool {
         match self.kind {
-            Kind::Small => !bulk,
+            Kind::Small(_) => !bulk,
             Kind::Arrival => false,
             Kind::Bulk(Bulk { to_device, .. }) => bulk && to_device,
         }
@@ -126,7 +155,7 @@ impl Copy {
 
     const fn name(&self) -> &'static str {
         match self.kind {
-            Kind::Small => "cp.async",
+            Kind::Small(_) => "cp.async",
             Kind::Arrival => "cp.async.mbarrier.arrive",
             Kind::Bulk(Bulk { from: Source::Registers, combines: None, .. }) => "st.async",
             Kind::Bulk(Bulk { from: Source::Registers, .. }) => "red.async",

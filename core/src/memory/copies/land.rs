@@ -1,13 +1,15 @@
-//! Copies land: they read, write, and tell barriers (D-async, D-bulk).
+//! Copies land: they read, write, and tell barriers (D-async, D-bulk, D-copy-caches).
 
 use super::copy::{Bulk, Copy, Kind, Part, Source};
+use super::landing::{Deed, Landing, Place, Side};
 use crate::alu::atom;
 use crate::alu::mbarrier::{Object, Refused, deed, perform};
 use crate::alu::ops::{AtomOp, AtomTy};
+use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};
-use crate::memory::flat::Arena;
-use crate::memory::{Acted, Cx, Fault, Stores, Trouble};
+use crate::memory::{Acted, Cx, Fault, Issuer, Stores, Trouble};
 use crate::verdict::{BarrierProblem, BugKind, Event, Look, MemoryStep, Sink, StepEnd, Stop};
+use smallvec::SmallVec;
 
 /// Why a part of a copy does not land.
 enum Wrong {
@@ -15,9 +17,62 @@ enum Wrong {
     Gone(&'static str),
     /// A defect of the program's.
     Barrier(BarrierProblem),
+    /// An observer stopped the run.
+    Stop(Stop),
+}
+
+impl From<Stop> for Wrong {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+/// What a part of a copy lands in.
+struct Ground<'a, 'c, E, S> {
+    engine: &'a mut E,
+    shared: &'a mut [u8],
+    cx: &'a mut Cx<'c, S>,
 }
 
 impl Copy {
+    /// What a part of it accesses by its next step, or by all.
+    fn sides(&self, part: &Part, by_all: bool) -> SmallVec<[Side; 3]> {
+        let side = |place, address, bytes, does| Side { at: self.at, lane: part.lane, place, address, bytes, does };
+        let reads = |place| side(place, part.from, part.taken, Deed::Reads);
+        let barrier = |address| side(Place::Shared, address, 8, Deed::Updates);
+        let mut all: SmallVec<[Side; 3]> = SmallVec::new();
+        match self.kind {
+            Kind::Small(place) => {
+                all.extend([reads(place), side(Place::Shared, part.to, part.bytes, Deed::Writes)]);
+            }
+            Kind::Arrival => all.push(barrier(part.to)),
+            Kind::Bulk(bulk) => {
+                let reads_first = self.is_unread() && !by_all;
+                all.extend(bulk.from.place().filter(|_| part.held.is_empty()).map(reads));
+                all.extend((!reads_first).then(|| side(bulk.to(), part.to, part.bytes, bulk.does())));
+                all.extend((!bulk.to_device).then(|| barrier(part.barrier)));
+            }
+        }
+        all.retain(|side| side.bytes > 0);
+        all
+    }
+
+    /// Behind how many of its warp's operations in flight, of `most`, it has to land.
+    pub(super) fn comes_after<E: Landing>(&self, engine: &E, most: u32) -> u32 {
+        if !engine.may_keep() || on(Mutant::CopyOvertakes) {
+            return 0;
+        }
+        let sides = self.parts.iter().flat_map(|part| self.sides(part, true));
+        sides.map(|side| engine.comes_after(&side, most)).max().unwrap_or(0)
+    }
+
+    /// Whether memory keeps some lanes' from their next step.
+    pub(super) fn is_kept<E: Landing>(&self, lanes: LaneMask, engine: &E) -> bool {
+        let parts = self.parts.iter().filter(|part| lanes >> part.lane & 1 == 1);
+        let behind = |side: &Side| self.behind > 0 && engine.comes_after(side, self.behind) > 0;
+        parts.flat_map(|part| self.sides(part, false)).any(|side| behind(&side) || engine.is_in_the_way(&side))
+    }
+
     /// Reads its sources, which it writes at another time.
     ///
     /// # Errors
@@ -40,22 +95,29 @@ impl Copy {
     ///
     /// # Errors
     /// Its source or its block is gone; there is no barrier; an observer stopped the run.
-    pub(super) fn land<S: Sink>(self, arena: &mut Arena, stores: &mut dyn Stores, cx: &mut Cx<'_, S>) -> Acted {
+    pub(super) fn land<E: Landing, S: Sink>(
+        self,
+        engine: &mut E,
+        stores: &mut dyn Stores,
+        cx: &mut Cx<'_, S>,
+    ) -> Acted {
         let (at, who) = (self.at, self.at.who);
         let trouble = |lanes, fault| Box::new(Trouble { at, lanes, fault });
         let gone = |what| trouble(self.lanes(), Fault::Stop(Stop::internal(what, None)));
         let shared = stores.shared(who.launch, who.block);
         let shared = shared.ok_or_else(|| gone("a copy is in flight whose block is gone"))?;
+        let mut ground = Ground { engine, shared, cx };
         for part in &self.parts {
             let lane = 1 << part.lane;
             let landed = match self.kind {
-                Kind::Small => small(part, arena, shared),
-                Kind::Arrival => change(shared, part.to, deed::ARRIVES | 1),
-                Kind::Bulk(bulk) => bulky(bulk, part, arena, shared),
+                Kind::Small(place) => ground.small(at, place, part),
+                Kind::Arrival => ground.tell(at, part, part.to, deed::ARRIVES | 1),
+                Kind::Bulk(bulk) => ground.bulky(at, bulk, part),
             };
             landed.map_err(|wrong| match wrong {
                 Wrong::Gone(what) => trouble(lane, Fault::Stop(Stop::internal(what, None))),
                 Wrong::Barrier(problem) => trouble(lane, Fault::Bug(BugKind::Barrier(problem), lane)),
+                Wrong::Stop(stop) => trouble(lane, Fault::Stop(stop)),
             })?;
         }
         if S::ON {
@@ -77,47 +139,96 @@ fn slice(shared: &mut [u8], at: u64, bytes: u32) -> Option<&mut [u8]> {
     shared.get_mut(at..at.checked_add(bytes as usize)?)
 }
 
-/// A `cp.async` of a lane.
-fn small(part: &Part, arena: &Arena, shared: &mut [u8]) -> Result<(), Wrong> {
-    let to = slice(shared, part.to, part.bytes);
-    let to = to.ok_or(Wrong::Gone("a copy is in flight to where no shared memory is"))?;
-    if !on(Mutant::CopyKeepsRest) {
-        to.fill(0);
-    }
-    if part.taken > 0 {
-        let from = arena.bytes_at(part.from, part.taken.into());
-        to[..part.taken as usize].copy_from_slice(from.ok_or(Wrong::Gone("a copy is in flight whose source is gone"))?);
-    }
-    Ok(())
-}
-
-/// A bulk copy of a lane.
-fn bulky(bulk: Bulk, part: &Part, arena: &mut Arena, shared: &mut [u8]) -> Result<(), Wrong> {
-    let from = match bulk.from {
-        _ if part.taken == 0 || !part.held.is_empty() => part.held.clone(),
-        Source::Registers => Vec::new(),
-        Source::Device => arena
-            .bytes_at(part.from, part.taken.into())
-            .ok_or(Wrong::Gone("a bulk copy is in flight whose source is gone"))?
-            .to_vec(),
-        Source::Shared => slice(shared, part.from, part.taken)
-            .ok_or(Wrong::Gone("a bulk copy is in flight from where no shared memory is"))?
-            .to_vec(),
-    };
-    let to = if bulk.to_device {
-        arena.bytes_at_mut(part.to, part.bytes.into())
-    } else {
-        slice(shared, part.to, part.bytes)
-    };
-    let to = to.ok_or(Wrong::Gone("a bulk copy is in flight whose destination is gone"))?;
-    match bulk.combines {
-        Some(how) => combine(how, to, &from),
-        None => to.copy_from_slice(&from),
-    }
-    if bulk.to_device || on(Mutant::BulkTellsNobody) {
+impl<E: Landing, S: Sink> Ground<'_, '_, E, S> {
+    /// A `cp.async` of a lane.
+    fn small(&mut self, at: Issuer, place: Place, part: &Part) -> Result<(), Wrong> {
+        let to = slice(self.shared, part.to, part.bytes);
+        let to = to.ok_or(Wrong::Gone("a copy is in flight to where no shared memory is"))?;
+        if !on(Mutant::CopyKeepsRest) {
+            to.fill(0);
+        }
+        if part.taken > 0 {
+            let (address, bytes, does) = (part.from, part.taken, Deed::Reads);
+            let from = Side { at, lane: part.lane, place, address, bytes, does };
+            if !self.engine.copy_reads(&from, &mut to[..part.taken as usize], self.cx)? {
+                return Err(Wrong::Gone("a copy is in flight whose source is gone"));
+            }
+        }
+        self.wrote(at, part);
         Ok(())
-    } else {
-        change(shared, part.barrier, deed::COMPLETES | u64::from(part.bytes))
+    }
+
+    /// A part has written shared memory.
+    fn wrote(&mut self, at: Issuer, part: &Part) {
+        if S::ON {
+            let (address, bytes, does) = (part.to, part.bytes, Deed::Writes);
+            self.engine.copy_wrote(&Side { at, lane: part.lane, place: Place::Shared, address, bytes, does });
+        }
+    }
+
+    /// What a bulk copy of a lane reads.
+    fn taken(&mut self, at: Issuer, bulk: Bulk, part: &Part) -> Result<Vec<u8>, Wrong> {
+        if part.taken == 0 || !part.held.is_empty() {
+            return Ok(part.held.clone());
+        }
+        match bulk.from {
+            Source::Registers => Ok(Vec::new()),
+            Source::Device => {
+                let (address, bytes, does) = (part.from, part.taken, Deed::Reads);
+                let from = Side { at, lane: part.lane, place: Place::Far, address, bytes, does };
+                let mut found = vec![0; bytes as usize];
+                let there = self.engine.copy_reads(&from, &mut found, self.cx)?;
+                there.then_some(found).ok_or(Wrong::Gone("a bulk copy is in flight whose source is gone"))
+            }
+            Source::Shared => slice(self.shared, part.from, part.taken)
+                .map(|from| from.to_vec())
+                .ok_or(Wrong::Gone("a bulk copy is in flight from where no shared memory is")),
+        }
+    }
+
+    /// A bulk copy of a lane.
+    fn bulky(&mut self, at: Issuer, bulk: Bulk, part: &Part) -> Result<(), Wrong> {
+        let gone = "a bulk copy is in flight whose destination is gone";
+        let mut from = self.taken(at, bulk, part)?;
+        if !bulk.to_device {
+            let to = slice(self.shared, part.to, part.bytes).ok_or(Wrong::Gone(gone))?;
+            match bulk.combines {
+                Some(how) => combine(how, to, &from),
+                None => to.copy_from_slice(&from),
+            }
+            self.wrote(at, part);
+            if on(Mutant::BulkTellsNobody) {
+                return Ok(());
+            }
+            return self.tell(at, part, part.barrier, deed::COMPLETES | u64::from(part.bytes));
+        }
+        let (address, bytes, does) = (part.to, part.bytes, bulk.does());
+        let to = Side { at, lane: part.lane, place: Place::Far, address, bytes, does };
+        if let Some(how) = bulk.combines {
+            let mut found = vec![0; bytes as usize];
+            if !self.engine.copy_reads(&to, &mut found, self.cx)? {
+                return Err(Wrong::Gone(gone));
+            }
+            combine(how, &mut found, &from);
+            from = found;
+        }
+        let there = self.engine.copy_writes(&to, &from, self.cx)?;
+        there.then_some(()).ok_or(Wrong::Gone(gone))
+    }
+
+    /// An operation on the barrier at an offset in shared memory.
+    fn tell(&mut self, at: Issuer, part: &Part, address: u64, request: u64) -> Result<(), Wrong> {
+        let none = || Wrong::Barrier(BarrierProblem::NoBarrier { found: 0 });
+        let bytes = slice(self.shared, address, 8).and_then(|bytes| bytes.first_chunk_mut()).ok_or_else(none)?;
+        let word = u64::from_le_bytes(*bytes);
+        let new = perform(word, request).map_err(|refused| Wrong::Barrier(explained(refused, word, request)))?;
+        *bytes = new.to_le_bytes();
+        if S::ON {
+            let (bytes, does) = (8, Deed::Updates);
+            let side = Side { at, lane: part.lane, place: Place::Shared, address, bytes, does };
+            self.engine.barrier_told(&side, part.access_id, word, self.cx)?;
+        }
+        Ok(())
     }
 }
 
@@ -129,16 +240,6 @@ fn combine((op, ty): (AtomOp, AtomTy), to: &mut [u8], from: &[u8]) {
         let new = atom::apply(op, ty, number(to), number(from), 0);
         to.copy_from_slice(&new.to_le_bytes()[..size]);
     }
-}
-
-/// An operation on the barrier at an offset in shared memory.
-fn change(shared: &mut [u8], at: u64, request: u64) -> Result<(), Wrong> {
-    let none = || Wrong::Barrier(BarrierProblem::NoBarrier { found: 0 });
-    let bytes = slice(shared, at, 8).and_then(|bytes| bytes.first_chunk_mut()).ok_or_else(none)?;
-    let word = u64::from_le_bytes(*bytes);
-    let new = perform(word, request).map_err(|refused| Wrong::Barrier(explained(refused, word, request)))?;
-    *bytes = new.to_le_bytes();
-    Ok(())
 }
 
 /// Why an operation is refused, with its numbers.

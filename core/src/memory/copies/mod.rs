@@ -5,14 +5,17 @@
 //! instructions as wholes, else lane by lane.
 
 pub mod begin;
+mod beside;
 pub mod bulk;
 mod copy;
 mod land;
+mod landing;
 
+pub use beside::WithCopies;
 pub use copy::Copy;
 pub use land::explained;
+pub use landing::{Deed, Landing, Place, Side};
 
-use super::flat::Arena;
 use super::{Acted, Cx, Issuer, Movable, OperationName, Stores, Uses, Waits, snapshot};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{LANES, LaneMask};
@@ -24,8 +27,8 @@ use smallvec::SmallVec;
 const ROOM: usize = 256;
 /// The same where lanes land one by one, so that there are as many operations.
 const ROOM_APART: usize = 64;
-/// Where the places of copies begin among the names of a warp's operations.
-const FIRST: u32 = 1 << 16;
+/// Where the places of copies begin among the names of a warp's operations: behind those of all that an engine names.
+const FIRST: u32 = 1 << 31;
 
 /// The copies in flight of all warps. Their numbers are stable while they live.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -33,6 +36,8 @@ pub(super) struct Copies {
     slots: Vec<Option<Copy>>,
     /// The copies that may land: bit `l` of half `k` is lane `l` of slot `k`.
     ready: Vec<u64>,
+    /// Those of them that memory kept from it when they were tried last, in the same way. Follows from the rest of the state.
+    aside: Vec<u64>,
     /// The slots of each warp, in the order of their instructions.
     warps: FxHashMap<Who, SmallVec<[u32; 4]>>,
     /// Whether lanes land one by one.
@@ -44,6 +49,33 @@ impl Copies {
     #[must_use]
     pub(super) fn new(apart: bool) -> Self {
         Self { apart, ..Self::default() }
+    }
+
+    /// Takes in copies that begin on an engine, where operations of their threads may be in flight.
+    fn enter<E: Landing>(&mut self, mut copy: Copy, engine: &E) {
+        copy.behind = copy.comes_after(engine, u32::MAX);
+        self.push(copy);
+    }
+
+    /// An operation of a warp has ended that was at a place among those that it had in flight.
+    fn ended<E: Landing>(&mut self, who: Who, place: u32, engine: &E) {
+        for slot in self.warps.get(&who).cloned().unwrap_or_default() {
+            let copy = self.slots.get_mut(slot as usize).and_then(Option::as_mut);
+            if let Some(copy) = copy.filter(|copy| copy.behind > place) {
+                copy.behind = copy.comes_after(engine, copy.behind - 1);
+            }
+        }
+    }
+
+    /// Whether memory keeps copies of lanes from landing.
+    fn is_kept<E: Landing>(&self, slot: usize, lanes: LaneMask, engine: &E) -> bool {
+        let copy = self.slots.get(slot).and_then(Option::as_ref).filter(|_| engine.may_keep());
+        copy.is_some_and(|copy| copy.is_kept(lanes, engine))
+    }
+
+    /// Something has changed that copies may have waited for.
+    fn look_again(&mut self) {
+        self.aside.clear();
     }
 
     /// Takes in copies of lanes.
@@ -154,9 +186,15 @@ impl Copies {
         self.of(at.who).filter(|(_, copy)| copy.is_awaited(uses.waits)).fold(0, |m, (_, copy)| m | copy.lanes()) & lanes
     }
 
-    /// The copies that may land, as a bitset over their numbers.
-    pub(super) fn ready(&self) -> &[u64] {
-        &self.ready
+    /// Some of the copies that may land, a word of the bitset over their numbers.
+    pub(super) fn ready(&self, word: usize) -> u64 {
+        let of = |words: &[u64]| words.get(word).copied().unwrap_or(0);
+        of(&self.ready) & !of(&self.aside)
+    }
+
+    /// The words of that.
+    pub(super) const fn words(&self) -> usize {
+        self.ready.len()
     }
 
     /// How many operations have not ended.
@@ -170,23 +208,20 @@ impl Copies {
     }
 
     /// The operations of a warp by their names: the place of an instruction among those in flight, and the lane.
-    pub(super) fn movable(&self, who: Who, out: &mut Vec<Movable>) {
+    pub(super) fn movable<E: Landing>(&self, who: Who, engine: &E, out: &mut Vec<Movable>) {
         for (order, (slot, _)) in (0..).zip(self.of(who)) {
             let name = |lane: u32| OperationName {
                 block: who.block,
                 warp: who.warp,
                 place: FIRST + order * LANES as u32 + lane,
             };
-            let lanes = self.may_land(slot);
-            if lanes == 0 {
-                continue;
-            }
-            if self.apart {
-                out.extend(
-                    (0..LANES as u32).filter(|l| lanes >> l & 1 == 1).map(|l| Movable { name: name(l), lanes: 1 << l }),
-                );
-            } else {
-                out.push(Movable { name: name(lanes.trailing_zeros()), lanes });
+            let mut left = self.may_land(slot);
+            while left != 0 {
+                let lanes = if self.apart { left & left.wrapping_neg() } else { left };
+                left &= !lanes;
+                if !self.is_kept(slot, lanes, engine) {
+                    out.push(Movable { name: name(lanes.trailing_zeros()), lanes });
+                }
             }
         }
     }
@@ -196,8 +231,7 @@ impl Copies {
         let OperationName { block, warp, place } = name;
         let place = place.checked_sub(FIRST)? as usize;
         let (slot, _) = self.of(Who { launch, block, warp }).nth(place / LANES)?;
-        let bit = slot * LANES + place % LANES;
-        (self.ready.get(bit / 64)? >> (bit % 64) & 1 == 1).then(|| number(bit))
+        (self.may_land(slot) >> (place % LANES) & 1 == 1).then(|| number(slot * LANES + place % LANES))
     }
 
     /// The warp that an operation is of.
@@ -228,20 +262,26 @@ impl Copies {
         all.into_iter().map(|copy| copy.shown(Vec::new()))
     }
 
-    /// A copy lands, by its number, or reads what it writes at another time.
+    /// A copy lands, by its number, or reads what it writes at another time; nothing happens while memory keeps it from that.
     ///
     /// # Errors
     /// Its source or its block is gone; there is no barrier; an observer stopped the run.
-    pub(super) fn land<S: Sink>(
+    pub(super) fn land<E: Landing, S: Sink>(
         &mut self,
         number: u32,
-        arena: &mut Arena,
+        engine: &mut E,
         stores: &mut dyn Stores,
         cx: &mut Cx<'_, S>,
     ) -> Acted {
         let (slot, lane) = (number as usize / LANES, number as usize % LANES);
-        let Some(copy) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
+        let Some(copy) = self.slots.get(slot).and_then(Option::as_ref) else { return Ok(()) };
         let lanes = if self.apart { 1 << lane } else { copy.lanes() };
+        if self.is_kept(slot, lanes, engine) {
+            self.aside.resize(self.ready.len(), 0);
+            self.aside[number as usize / 64] |= 1 << (number % 64);
+            return Ok(());
+        }
+        let Some(copy) = self.slots.get_mut(slot).and_then(Option::as_mut) else { return Ok(()) };
         let (parts, rest) = copy.parts.drain(..).partition(|part| lanes >> part.lane & 1 == 1);
         let mut landed = Copy { parts, ..copy.clone() };
         copy.parts = rest;
@@ -257,7 +297,7 @@ impl Copies {
             self.mark(slot);
         }
         self.mark_arrivals(landed.at.who);
-        landed.land(arena, stores, cx)
+        landed.land(engine, stores, cx)
     }
 }
 

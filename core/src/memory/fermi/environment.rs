@@ -14,7 +14,8 @@ use crate::base::LANES;
 use crate::choice::{Site, one_of};
 use crate::memory::flat::Arena;
 use crate::memory::{Cx, Stores};
-use crate::verdict::{Rule, Sink, Stop};
+use crate::verdict::{AccessId, Rule, Sink, Stop};
+use smallvec::SmallVec;
 
 /// A streaming multiprocessor's part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,24 +73,39 @@ impl Environment {
         self.sms.get(sm as usize)
     }
 
+    /// Reads global or constant memory behind the caches; what lies outside of every block of memory is zero.
+    pub fn read_global(&self, key: LineKey, want: ByteMask, into: &mut Bytes) {
+        let bytes = |at: usize, len: usize| {
+            let address = key.base.wrapping_add(at as u64);
+            self.arena.place_of(address, len).and_then(|place| self.arena.bytes.get(place))
+        };
+        for run in runs(want) {
+            match bytes(run.start, run.len()) {
+                Some(bytes) => into.put(run.start, bytes),
+                None => run.for_each(|at| {
+                    into.set(at, bytes(at, 1).and_then(|b| b.first()).copied().unwrap_or(0));
+                }),
+            }
+        }
+        self.writers.read(key, want, into);
+    }
+
+    /// Writes global memory behind the caches.
+    pub fn write_global(&mut self, key: LineKey, from: &Bytes) {
+        self.writers.write(key, from);
+        for at in bits(from.mask()) {
+            let place = self.arena.place_of(key.base.wrapping_add(at as u64), 1);
+            let place = place.and_then(|p| self.arena.bytes.get_mut(p.start));
+            if let (Some(place), Some(byte)) = (place, from.get(at)) {
+                *place = byte;
+            }
+        }
+    }
+
     /// Reads memory behind the caches; what lies outside of every block of memory is zero.
     pub fn read(&self, key: LineKey, want: ByteMask, into: &mut Bytes, stores: &mut dyn Stores) {
         match key.space {
-            DeviceSpace::Global | DeviceSpace::Const => {
-                let bytes = |at: usize, len: usize| {
-                    let address = key.base.wrapping_add(at as u64);
-                    self.arena.place_of(address, len).and_then(|place| self.arena.bytes.get(place))
-                };
-                for run in runs(want) {
-                    match bytes(run.start, run.len()) {
-                        Some(bytes) => into.put(run.start, bytes),
-                        None => run.for_each(|at| {
-                            into.set(at, bytes(at, 1).and_then(|b| b.first()).copied().unwrap_or(0));
-                        }),
-                    }
-                }
-                self.writers.read(key, want, into);
-            }
+            DeviceSpace::Global | DeviceSpace::Const => self.read_global(key, want, into),
             DeviceSpace::Param => {
                 let params = stores.param(key.owner.launch).unwrap_or(&[]);
                 let first = usize::try_from(key.base).unwrap_or(usize::MAX);
@@ -120,14 +136,7 @@ impl Environment {
     pub fn write(&mut self, key: LineKey, from: &Bytes, stores: &mut dyn Stores) -> bool {
         match key.space {
             DeviceSpace::Global => {
-                self.writers.write(key, from);
-                for at in bits(from.mask()) {
-                    let place = self.arena.place_of(key.base.wrapping_add(at as u64), 1);
-                    let place = place.and_then(|p| self.arena.bytes.get_mut(p.start));
-                    if let (Some(place), Some(byte)) = (place, from.get(at)) {
-                        *place = byte;
-                    }
-                }
+                self.write_global(key, from);
                 true
             }
             DeviceSpace::Local => {
@@ -174,6 +183,9 @@ pub(super) struct View<'a, 'b, S> {
     pub cx: &'a mut Cx<'b, S>,
     /// What the micro step did that others may wait for.
     pub touched: Touched,
+    /// Whose the bytes of shared memory were that the micro step has read, by offset, where an observer asks: the same micro step may write
+    /// them.
+    pub found: Vec<(u32, SmallVec<[AccessId; 16]>)>,
 }
 
 /// What a micro step did that others may wait for.
@@ -233,6 +245,9 @@ impl<S: Sink> Eta for View<'_, '_, S> {
         let first = piece.offset as usize;
         let Some(bytes) = shared.get(first..first + usize::from(piece.len)) else { return false };
         into.extend_from_slice(bytes);
+        if S::ON {
+            self.found.push((piece.offset, self.env.writers.of_shared((who.launch, who.block), piece)));
+        }
         true
     }
 

@@ -1,6 +1,7 @@
 //! The memory environment of the report, chapter 4: caches, memory programs and what runs them.
 
 pub mod cache;
+mod copies;
 mod engine;
 mod environment;
 mod issue;

@@ -3,7 +3,7 @@
 use super::cache::{Bytes, DeviceSpace};
 use super::environment::View;
 use super::operation::{Issued, Part, address_of, byte_of};
-use super::program::{Piece, Sigma};
+use super::program::Sigma;
 use super::writers::Writers;
 use crate::memory::Cx;
 use crate::verdict::{AccessId, AllocKind, Event, Performed, ReadsFrom, Sink, Stop, Who};
@@ -47,9 +47,8 @@ impl<S: Sink> View<'_, '_, S> {
                     self.tell_read(*part, sigma, (AllocKind::Global, address), &writers)
                 }
                 None if filled => {
-                    let who = self.operation.issuer.who;
-                    let piece = Piece { offset: u32::try_from(address).unwrap_or(u32::MAX), len: part.len };
-                    let writers = self.env.writers.of_shared((who.launch, who.block), piece);
+                    let found = self.found.iter().find(|(offset, _)| u64::from(*offset) == address);
+                    let writers = found.map(|(_, writers)| writers.clone()).unwrap_or_default();
                     self.tell_read(*part, sigma, (AllocKind::Shared, address), &writers)
                 }
                 _ => Ok(()),

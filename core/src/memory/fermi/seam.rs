@@ -93,6 +93,10 @@ impl Memory for Fermi {
         Ok(())
     }
 
+    fn names_shared(&self) -> bool {
+        true
+    }
+
     fn number(&self, address: u64, bytes: u32) -> Option<u64> {
         let behind = self.env.arena.bytes_at(address, bytes.into()).filter(|_| bytes <= 8)?;
         let byte = |(address, byte): (u64, &u8)| {
@@ -201,7 +205,8 @@ impl Memory for Fermi {
         let mut from = program.line(*at);
         let mut touched = Touched::default();
         let went = loop {
-            let mut view = View { env: &mut self.env, model: &self.model, operation: issued, stores, cx, touched };
+            let (env, model, found) = (&mut self.env, &*self.model, Vec::new());
+            let mut view = View { env, model, operation: issued, stores, cx, touched, found };
             let open = S::ON && !sigma.complete();
             let went = micro(program, at, OpIdx(k), sigma, &mut view).map_err(stopped)?;
             touched = view.touched;

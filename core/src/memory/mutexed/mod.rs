@@ -11,6 +11,7 @@
 //! Shared memory is outside of the mechanism: an instruction's accesses of it are one step, after the warp's older stores. Local
 //! memory, parameters and constants, which nobody else sees or changes, are accessed at once.
 
+mod copies;
 pub mod mechanism;
 mod observed;
 mod perform;
@@ -288,6 +289,10 @@ impl Memory for Mutexed {
         true
     }
 
+    fn names_shared(&self) -> bool {
+        true
+    }
+
     /// A store under pending ones keeps mutexes that would be given back before it otherwise.
     fn issue_shows(&self, who: Who) -> bool {
         self.wavefronts.of(who).is_some_and(|wavefront| !wavefront.stores.is_empty())
@@ -320,13 +325,17 @@ impl Memory for Mutexed {
         self.take_in((at, request, name.get()), &places, (global, shared), regs, cx)
     }
 
-    /// A warp waits for its instruction, and barriers and the device runtime for its stores.
+    /// A warp waits for its instruction; barriers, the device runtime and copies that begin wait for its stores.
     ///
     /// Rule: lsc.ptx.wait
     fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
         let Some(wavefront) = self.wavefronts.of(at.who) else { return 0 };
-        let calm = wavefront.stores.is_empty() || on(Mutant::LscPtxBarrierAtOnce);
-        if wavefront.waits() || uses.waits == Waits::Operations && !calm { lanes } else { 0 }
+        let awaits = match uses.waits {
+            Waits::Operations => !on(Mutant::LscPtxBarrierAtOnce),
+            Waits::Room => !on(Mutant::CopyOvertakes),
+            _ => false,
+        };
+        if wavefront.waits() || awaits && !wavefront.stores.is_empty() { lanes } else { 0 }
     }
 
     fn fence<S: Sink>(&mut self, at: Issuer, lanes: LaneMask, _: Scope, _: Order, cx: &mut Cx<'_, S>) -> Taken {

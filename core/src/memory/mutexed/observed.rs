@@ -3,6 +3,7 @@
 use super::wavefront::Instruction;
 use crate::base::Frame;
 use crate::memory::Cx;
+use crate::memory::copies::Side;
 use crate::memory::flat::lane_address;
 use crate::program::env::AddressMap;
 use crate::program::instr::{MemOp, NO_SLOT, Space};
@@ -21,6 +22,42 @@ impl Writers {
         if !self.0.is_empty() {
             self.0.retain(|(of, _), _| *of != Some((launch, block)));
         }
+    }
+
+    /// Where a copy accesses memory, byte by byte.
+    fn keys(side: &Side) -> impl Iterator<Item = (Option<(u32, u64)>, u64)> + use<> {
+        let of = side.is_shared().then_some((side.at.who.launch, side.at.who.block));
+        side.range().map(move |address| (of, address))
+    }
+
+    /// A copy has written bytes, which are nobody's from now on.
+    pub fn overwritten(&mut self, side: &Side) {
+        if !self.0.is_empty() {
+            Self::keys(side).for_each(|key| _ = self.0.remove(&key));
+        }
+    }
+
+    /// A copy has told a barrier, which held a word before.
+    pub fn barrier_told<S: Sink>(
+        &mut self,
+        side: &Side,
+        by: AccessId,
+        word: u64,
+        cx: &mut Cx<'_, S>,
+    ) -> Result<(), Stop> {
+        if by == AccessId::NONE {
+            self.overwritten(side);
+            return Ok(());
+        }
+        let (who, pc, lane) = (side.at.who, side.at.pc, side.lane.into());
+        let (space, address, bytes) = (AllocKind::Shared, side.address, side.bytes);
+        let of = |key| self.0.get(&key).copied().unwrap_or_default();
+        let writers: SmallVec<[AccessId; 16]> = Self::keys(side).map(of).collect();
+        let read = ReadsFrom { pc, lane, access_id: by, space, address, writers: &writers, value: Some(word) };
+        cx.sink.event(who, Event::Performed(Performed::Read(read)))?;
+        Self::keys(side).for_each(|key| _ = self.0.insert(key, by));
+        let arrived = Arrived { access_id: by, space, address, bytes };
+        cx.sink.event(who, Event::Performed(Performed::Write(arrived)))
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod access;
 mod caches;
+mod copies;
 mod hardware;
 mod mapping;
 mod pending;

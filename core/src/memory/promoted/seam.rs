@@ -100,6 +100,10 @@ impl Memory for Promoted {
         true
     }
 
+    fn shared_at_once(&self) -> bool {
+        true
+    }
+
     fn arena(&self) -> &Arena {
         &self.arena
     }

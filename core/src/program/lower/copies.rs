@@ -5,7 +5,7 @@
 
 use super::function::{FnLower, Role};
 use super::operand::{Located, nth};
-use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
+use crate::program::instr::{CacheOp, Instr, MemOp, NO_SLOT, Op, Slot, Space, WarpRequest};
 use crate::program::ops::{Class, IntOp};
 use crate::ptx::tree::{self, OperandKind};
 
@@ -41,8 +41,10 @@ impl<'t> FnLower<'_, 't> {
         };
         let size = self.source_size(instr, bytes)?;
         let (to, from) = (self.address(nth(instr, 0)?)?, self.address(nth(instr, 1)?)?);
+        let cache = if word("cg") { CacheOp::Cg } else { CacheOp::Ca };
         let access = |at: &Located, op, space| WarpRequest {
             elems,
+            cache: if op == MemOp::Load { cache } else { CacheOp::Default },
             ..at.access(&WarpRequest { regs: [NO_SLOT; 8], ..WarpRequest::PLAIN }, op, space, 4, Class::W)
         };
         let (load, store) = (access(&from, MemOp::Load, Space::Global), access(&to, MemOp::Store, Space::Shared));

@@ -171,6 +171,21 @@ impl Cache {
         Some(Effect::done(if missing == 0 { Rule::CacheUpdateKeep } else { Rule::CacheUpdateFill }))
     }
 
+    /// Brings bytes in that are invalid still, without an operation that pins the line meanwhile: a copy does all in one step
+    /// (D-copy-caches). Nothing happens where there is no room; see [`Cache::reserve`] for `victim`.
+    pub fn bring(&mut self, key: LineKey, from: &Bytes, victim: Option<LineKey>) {
+        match self.room(key) {
+            Room::Full => return,
+            Room::Evict(list) => self.evict_one_of(&list, victim),
+            Room::Present | Room::Unused => {}
+        }
+        if let Some(line) = self.add_line(Line::new(key)) {
+            let missing = from.mask() & !line.valid();
+            line.bytes.copy(from, missing);
+            line.fill &= !missing;
+        }
+    }
+
     /// Evicts the line of an address, whatever its class; waits while it is dirty or pinned.
     ///
     /// Rule: cache.evict-clean, cache.evict-absent, cache.evict-wait

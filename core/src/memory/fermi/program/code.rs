@@ -108,6 +108,12 @@ impl Program {
         self.code.get(usize::from(at.pc)).is_some_and(|i| i.code == Code::Op(OpExp::InvalidateOthersL1))
     }
 
+    /// Whether it makes bytes invalid in other multiprocessors' L1 caches.
+    #[must_use]
+    pub fn invalidates_others(&self) -> bool {
+        self.code.iter().any(|i| i.code == Code::Op(OpExp::InvalidateOthersL1))
+    }
+
     /// Whether the micro step at a position only writes or releases registers: nobody but the operation's warp can tell
     /// that it was made.
     #[must_use]
