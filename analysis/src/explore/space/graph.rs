@@ -1,11 +1,11 @@
 //! The states that a search has seen and the steps between them.
 //!
-//! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 50 a state: what a search needs to
+//! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 60 a state: what a search needs to
 //! tell cycles, to find the way to a state again, and to draw the graph.
 
 use super::followed::Followed;
 use super::left::{Left, Unit};
-use super::table::Table;
+use super::slots::Slots;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -49,11 +49,6 @@ impl Seen {
     }
 }
 
-/// Half of a state's hash: its number is one already.
-const fn hash(number: u128) -> u32 {
-    (number >> 96) as u32 ^ number as u32
-}
-
 /// Units whose numbers are at hand: a power of two.
 const AT_HAND: usize = 32;
 
@@ -61,7 +56,7 @@ const AT_HAND: usize = 32;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Graph {
     #[serde(skip)]
-    table: Table,
+    table: Slots,
     seen: Vec<Seen>,
     edges: Vec<Edge>,
     units: Vec<Unit>,
@@ -82,12 +77,14 @@ impl Graph {
     /// The state with a number, and whether it is new.
     pub(super) fn state(&mut self, number: u128) -> (u32, bool) {
         let fresh = u32::try_from(self.seen.len()).unwrap_or(NONE - 1);
-        let seen = &self.seen;
-        let id = self.table.find_or_insert(hash(number), fresh, |s| seen[s as usize].number() == number);
-        if id == fresh {
+        let (id, new) = self.table.find_or_insert(number, fresh);
+        if new {
             self.seen.push(Seen::new(number));
+            if self.seen.len() > self.table.room() {
+                self.table.grow();
+            }
         }
-        (id, id == fresh)
+        (id, new)
     }
 
     /// The number of a unit.
@@ -146,9 +143,11 @@ impl Graph {
         self.known = self.units.iter().copied().zip(0..).collect();
         let Self { table, seen, .. } = &mut self;
         for (fresh, new) in (0..u32::try_from(seen.len()).ok()?).zip(&*seen) {
-            let of = |s: u32| seen[s as usize].number() == new.number();
-            if table.find_or_insert(hash(new.number()), fresh, of) != fresh {
+            if !table.find_or_insert(new.number(), fresh).1 {
                 return None;
+            }
+            if fresh as usize >= table.room() {
+                table.grow();
             }
         }
         self.is_sound().then_some(self)
@@ -178,7 +177,7 @@ impl Graph {
 
     /// The state with a number, if it was seen.
     pub(super) fn known(&self, number: u128) -> Option<u32> {
-        self.table.find(hash(number), |s| self.seen[s as usize].number() == number).ok()
+        self.table.find(number)
     }
 
     /// How many states there are.
@@ -203,7 +202,7 @@ impl Graph {
     /// Bytes that its table is about to grow by within so many steps. Lists grow in place.
     #[must_use]
     pub(super) fn grows(&self, steps: u64) -> usize {
-        self.table.grows(usize::try_from(steps).unwrap_or(usize::MAX))
+        self.table.grows(self.seen.len(), usize::try_from(steps).unwrap_or(usize::MAX))
     }
 
     /// The steps from a state, the last first.

@@ -10,6 +10,7 @@ mod graph;
 mod left;
 mod roles;
 mod search;
+mod slots;
 mod table;
 mod units;
 

@@ -359,8 +359,10 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
             self.space.limit = Some(LimitKind::Steps(most));
         }
         let before = self.before(agent);
-        let number = self.number(before);
-        let (to, new) = self.space.graph.state(number);
+        // Who spins leads nowhere else, which needs no look-up.
+        let stays = self.stack.last().is_some_and(|n| n.mark == self.walk.mark() && n.before() == before);
+        let number = if stays && !self.options.audit { None } else { Some(self.number(before)) };
+        let (to, new) = number.map_or((state, false), |number| self.space.graph.state(number));
         if new && self.options.stepped {
             self.space.graph.set_stepped(to, before.stepped);
         }
@@ -373,7 +375,7 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         if self.space.progress.states > self.most {
             self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
         }
-        self.audit(number);
+        number.into_iter().for_each(|number| self.audit(number));
         // The node goes on to the next combination, or agent, before its child is entered.
         self.next(odometer);
         if new {
