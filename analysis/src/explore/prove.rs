@@ -36,7 +36,12 @@ impl Target {
             walk => walk?,
         };
         options.stepped = how.progress.needs_stepped();
-        let space = if options.threads > 1 && !options.audit {
+        // Elsewhere how many steps a state has was seen to depend on where a search came from (D-threads).
+        let told = matches!(
+            self.start().context().config().memory,
+            MemoryModel::Flat | MemoryModel::Split | MemoryModel::Fermi(..)
+        );
+        let space = if options.threads > 1 && !options.audit && told {
             let more = (1..options.threads)
                 .map(|_| self::walk(self.start().context(), self.launches(), how.grain, options.races));
             let mut walks = std::iter::once(Ok(walk)).chain(more).collect::<Result<Vec<_>, Stop>>()?;
