@@ -29,6 +29,7 @@ mod readme;
 mod reports;
 mod rsp_prove;
 mod rules;
+mod threads_command;
 mod undefined;
 
 #[path = "case/folders.rs"]

@@ -95,6 +95,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("surface", &["v=geometry=\"1d\",size=4,format=\"f32\",init=\"zeros\""]),
     ("suppressions", &["known.toml"]),
     ("texture", &["t=geometry=\"1d\",size=4,format=\"f32\",init=\"iota\""]),
+    ("threads", &["2"]),
     ("timeout", &["10s"]),
     ("trace", &["run.json"]),
     ("trace-limit", &["1M", "--trace", "run.json"]),

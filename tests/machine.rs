@@ -32,6 +32,7 @@ mod spaces;
 mod symmetry;
 mod tensor;
 mod texture;
+mod threads;
 mod triton;
 mod video;
 mod walk;

@@ -189,7 +189,7 @@ fn check(file: &Path, grain: Grain) -> Result<(), Failed> {
         }
         all.join(" ")
     };
-    let how = Reference { observed: true, ..Reference::states(false, 3_000_000) };
+    let how = Reference::states(false, 3_000_000);
     let (found, states) = how.search(&mut *walk, &mut outcome).ok_or("too many steps")?;
     if !found.defects.is_empty() || found.endless != Some(false) {
         return Err(format!("{:?}, endless {:?}", found.defects, found.endless).into());

@@ -1,5 +1,5 @@
-//! The reference of all searches: depth first over [`Walk`], with every instruction a step (`Grain::Instruction`), where no step
-//! is looked up (D-search-memo). It shares nothing with
+//! The reference of all searches: depth first over [`Walk`], with every instruction a step (`Grain::Instruction`). It listens to
+//! each step, so that none is looked up (D-search-memo). It shares nothing with
 //! `explore::space` but the walk: a state is the hash of all that it consists of, not its number; strongly connected parts are
 //! petgraph's; who steps is counted lane by lane.
 //!
@@ -63,8 +63,6 @@ pub struct Reference {
     pub warps: bool,
     /// Whether a state is gone on from only once; otherwise every schedule is gone through.
     pub remembers: bool,
-    /// Whether somebody listens to each step: then none is looked up, whatever the grain.
-    pub observed: bool,
     /// Steps at most.
     pub most: u64,
 }
@@ -96,12 +94,12 @@ struct Run<'a, O> {
 impl Reference {
     /// A search that goes on from each state once.
     pub const fn states(warps: bool, most: u64) -> Self {
-        Self { warps, remembers: true, observed: false, most }
+        Self { warps, remembers: true, most }
     }
 
     /// One through every schedule.
     pub const fn schedules(warps: bool, most: u64) -> Self {
-        Self { warps, remembers: false, observed: true, most }
+        Self { warps, remembers: false, most }
     }
 
     /// What it finds, and how many states it saw; `None`: it is larger than the bound. `outcome` says what a run that came to
@@ -165,7 +163,7 @@ impl<O: Ord> Run<'_, O> {
         };
         self.walk.back(level.mark);
         let mut ignore = |_: Who, _: Event<'_>| Ok(());
-        let tell: Option<Tell<'_>> = if self.how.observed { Some(&mut ignore) } else { None };
+        let tell: Option<Tell<'_>> = Some(&mut ignore);
         let done = self.walk.advance(agent, &mut level.odometer, tell);
         self.steps += 1;
         if !level.odometer.advance() {

@@ -5,7 +5,7 @@ use super::endless::rounds;
 use super::proof::{Proof, Prove, Proved, Shown, Unshown};
 use super::record::{Limits, Recorded};
 use super::retrace::{Follow, Script};
-use super::space::{Found, Graph, Move, Options, Progress as Counts, Reaches, Space, explore};
+use super::space::{Found, Graph, Move, Options, Progress as Counts, Reaches, Space, explore, explore_together};
 use super::symmetry::Symmetry;
 use super::target::{Ending, Target};
 use super::watched::{grain, walk};
@@ -36,7 +36,22 @@ impl Target {
             walk => walk?,
         };
         options.stepped = how.progress.needs_stepped();
-        let space = explore(&mut *walk, options, &mut |walk| walk.memory_hash());
+        // Elsewhere how many steps a state has was seen to depend on where a search came from (D-threads).
+        let told = matches!(
+            self.start().context().config().memory,
+            MemoryModel::Flat | MemoryModel::Split | MemoryModel::Fermi(..)
+        );
+        let space = if options.threads > 1 && !options.audit && told {
+            let more = (1..options.threads)
+                .map(|_| self::walk(self.start().context(), self.launches(), how.grain, options.races));
+            let mut walks = std::iter::once(Ok(walk)).chain(more).collect::<Result<Vec<_>, Stop>>()?;
+            let space = explore_together(&mut walks, options, &|walk| walk.memory_hash());
+            walk = walks.swap_remove(0);
+            drop_beside(walks);
+            space
+        } else {
+            explore(&mut *walk, options, &mut |walk| walk.memory_hash())
+        };
         let proof = self.judge((how, options.races, symmetry), &mut *walk, observers, space);
         drop_beside(walk);
         proof

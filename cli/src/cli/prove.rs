@@ -37,6 +37,7 @@ Examples:
   warpstep prove DIR --progress obe         promises to blocks that have stepped
   warpstep prove DIR --max-states 1000000 --for 5m      or: `limit reached`
   warpstep prove DIR --lanes split          an instruction's lanes one by one
+  warpstep prove DIR --threads 2            the same answer, sooner
   warpstep prove DIR --its-split --warp-size 4      what no __syncwarp can do
   warpstep prove DIR --memory fermi --device tiny      memory with caches
   warpstep prove DIR --memory rsp --control thread      remote-scope promotion
@@ -100,6 +101,13 @@ pub(super) struct Prove {
     /// Tell threads, warps and blocks apart also where the program cannot. Of a kernel.
     #[arg(long)]
     no_symmetry: bool,
+
+    /// Threads of the search; each keeps steps that it knows, so that memory grows with them. Of a kernel, without --checkpoint
+    /// and --audit. Verdicts, counts and witnesses of a search that comes to its end are those of one thread; where a limit ends
+    /// it, or --first, counts depend on threads.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(conflicts_with_all = ["checkpoint", "audit"])]
+    threads: u32,
 
     /// Keep whole states and count those with equal numbers that differ.
     #[arg(long)]
@@ -192,8 +200,9 @@ impl Prove {
     }
 
     /// Flags that are given and do not go with host scripts, each with whether it is.
-    pub(super) fn of_launches(&self) -> [(&'static str, bool); 11] {
+    pub(super) fn of_launches(&self) -> [(&'static str, bool); 12] {
         [
+            ("--threads", self.threads > 1),
             ("--progress", self.progress != Progress::Fair),
             ("--fairness", self.how().fairness != Fairness::Weak),
             ("--preemptions", self.preemptions.is_some()),
@@ -206,6 +215,11 @@ impl Prove {
             ("--blocks", self.blocks),
             ("--save-schedule", self.save_schedule.is_some()),
         ]
+    }
+
+    /// A flag of kernels alone that is given.
+    pub(super) fn of_kernels(&self) -> Option<(&'static str, String)> {
+        (self.threads > 1).then(|| ("--threads", self.threads.to_string()))
     }
 
     pub(super) fn how(&self) -> How {
@@ -230,6 +244,7 @@ impl Prove {
         let mut options = Options::states(control == ControlModel::Crs, &mut poll);
         options.audit = self.audit;
         options.first = self.first;
+        options.threads = self.threads;
         options.preemptions = self.preemptions;
         options.max_states = self.max_states;
         options.max_bytes = self.search_memory;
@@ -300,6 +315,7 @@ impl Prove {
         output::complain(text::unshown(&proof.unshown, &env, &sources, output::colour()));
         output::complain(text::controls(&controls));
         output::complain(text::summary(&proof, &scope));
+        output::complain(text::threads(&proof, self.threads));
         output::complain(text::symmetry(&proof.symmetry));
         output::complain(text::looked(&proof, &looks, everywhere));
         output::complain(text::smaller(&proof));

@@ -77,6 +77,10 @@ impl Prove {
     pub(super) fn litmus(&self) -> Result<u8, u8> {
         let mut sources = SourceMap::default();
         let format = self.report.format;
+        if let Some((flag, text)) = self.of_kernels() {
+            let why = "it is of kernels: a litmus test is searched by one thread";
+            return Err(output::refuse(ProblemKind::UnfitFlag { flag, text, why }, format));
+        }
         let file = open(&self.path, &mut sources).map_err(|kind| output::refuse(kind, format))?;
         let content = sources.get(file).map_or_else(String::new, |source| source.text.clone());
         let (litmus, errors) = parse(file, &content);

@@ -121,6 +121,17 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     )
 }
 
+/// That counts are not those of one thread where a limit ended a search of several (D-threads).
+#[must_use]
+pub fn threads(proof: &Proof, threads: u32) -> String {
+    if threads < 2 || proof.limit.is_none() {
+        return String::new();
+    }
+    format!(
+        "counts and what is shown depend on the {threads} threads: which states come first differs from run to run\n"
+    )
+}
+
 /// Which agents a search did not tell apart, or why it told all apart; nothing where nobody asked or there is one thread only.
 #[must_use]
 pub fn symmetry(symmetry: &Symmetry) -> String {

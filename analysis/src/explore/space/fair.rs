@@ -61,7 +61,10 @@ pub fn cycles_until(
         return traps(graph, &all, promised, up).map_or_else(|limit| (Vec::new(), Some(limit)), |found| (found, None));
     }
     let mut found = Vec::new();
-    let (mut parts, mut limit) = components(graph, &all, &|_, _| true, up);
+    let (mut parts, mut limit) = match graph.connected() {
+        Some(connected) => (connected.all().map(<[u32]>::to_vec).collect(), None),
+        None => components(graph, &all, &|_, _| true, up),
+    };
     let mut inside = FixedBitSet::with_capacity(graph.states());
     let kinds = Kinds::of(graph);
     while let Some(part) = parts.pop() {

@@ -70,6 +70,11 @@ impl Followed {
         self.by_step.get(edge as usize).filter(|row| **row != STAY).map(|row| self.ways.get(*row))
     }
 
+    /// Whether a state's row is known.
+    pub fn has(&self, place: usize) -> bool {
+        self.by_state.get(place).is_some_and(|row| *row != STAY)
+    }
+
     /// The number of a state's row of places, each by the first that nothing tells from it.
     pub fn row(&self, state: u32) -> usize {
         self.by_state.get(state as usize).map_or(usize::MAX, |row| *row as usize)
@@ -101,6 +106,36 @@ impl Followed {
         };
         rows(&self.ways, &self.by_step, steps) && rows(&self.firsts, &self.by_state, states)
     }
+}
+
+/// Which rows of one that is merged into another have come there.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    ways: Vec<u32>,
+    firsts: Vec<u32>,
+}
+
+impl Merged {
+    /// Takes over a step's way: its numbers there and here.
+    pub fn step(&mut self, to: &mut Followed, (edge, place): (u32, usize), from: &Followed) {
+        let Some(&row) = from.by_step.get(place) else { return };
+        let row = if row == STAY { STAY } else { moved(&mut self.ways, row, &mut to.ways, &from.ways) };
+        put(&mut to.by_step, edge, row);
+    }
+
+    /// Takes over a state's row.
+    pub fn state(&mut self, to: &mut Followed, (state, place): (u32, usize), from: &Followed) {
+        let Some(&row) = from.by_state.get(place).filter(|row| **row != STAY) else { return };
+        put(&mut to.by_state, state, moved(&mut self.firsts, row, &mut to.firsts, &from.firsts));
+    }
+}
+
+/// The number of a row there, which is looked up once.
+fn moved(known: &mut Vec<u32>, row: u32, to: &mut Rows, from: &Rows) -> u32 {
+    if known.get(row as usize).is_none_or(|there| *there == STAY) {
+        put(known, row, to.number(from.get(row).into()));
+    }
+    known[row as usize]
 }
 
 fn put(list: &mut Vec<u32>, at: u32, number: u32) {

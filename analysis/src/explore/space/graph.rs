@@ -1,12 +1,12 @@
 //! The states that a search has seen and the steps between them.
 //!
-//! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 50 a state: what a search needs to
+//! A state is its 128-bit number; a step says who made it. 16 bytes a step and about 60 a state: what a search needs to
 //! tell cycles, to find the way to a state again, and to draw the graph.
 
 use super::followed::Followed;
 use super::left::{Left, Unit};
-use super::table::Table;
-use rustc_hash::FxHashMap;
+use super::named::Named;
+use super::slots::Slots;
 use serde::{Deserialize, Serialize};
 
 /// No state, or no step.
@@ -24,6 +24,23 @@ pub struct Edge {
     pub agent: u16,
     /// The combination of the step's own choices, from 0.
     pub nth: u16,
+}
+
+impl Edge {
+    /// A step behind which no other one of its state is noted yet.
+    pub(super) const fn new(to: u32, unit: u32, agent: u16, nth: u16) -> Self {
+        Self { to, next: NONE, unit, agent, nth }
+    }
+
+    /// The one that is noted behind it.
+    pub(super) const fn following(&self) -> u32 {
+        self.next
+    }
+
+    /// One is noted behind it.
+    pub(super) const fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
 }
 
 /// A state.
@@ -49,77 +66,96 @@ impl Seen {
     }
 }
 
-/// Half of a state's hash: its number is one already.
-const fn hash(number: u128) -> u32 {
-    (number >> 96) as u32 ^ number as u32
-}
-
-/// Units whose numbers are at hand: a power of two.
-const AT_HAND: usize = 32;
-
 /// The graph of a search. What follows from the rest is not kept in files: it is made again by `Graph::restored`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Graph {
     #[serde(skip)]
-    table: Table,
+    table: Slots,
     seen: Vec<Seen>,
     edges: Vec<Edge>,
-    units: Vec<Unit>,
+    units: Named,
     /// The blocks that have stepped, where states tell.
     stepped: Vec<u64>,
-    #[serde(skip)]
-    known: FxHashMap<Unit, u32>,
-    /// Those asked for last, by their warps and lanes or places.
-    #[serde(skip)]
-    at_hand: [Option<(Unit, u32)>; AT_HAND],
     #[serde(skip)]
     left: Left,
     /// Who is who along steps, where agents that are alike are not told apart.
     followed: Followed,
+    /// Its strongly connected parts, where whoever made it has found them.
+    #[serde(skip)]
+    connected: Option<Connected>,
+}
+
+/// Parts of a graph that are strongly connected and have a step in them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Connected {
+    /// Of one state.
+    singles: Vec<u32>,
+    /// Of several, each in ascending order.
+    parts: Vec<Vec<u32>>,
+}
+
+impl Connected {
+    /// A state with a step to itself.
+    pub fn single(&mut self, state: u32) {
+        self.singles.push(state);
+    }
+
+    /// Several states.
+    pub fn part(&mut self, states: &[u32]) {
+        self.parts.push(states.to_vec());
+    }
+
+    /// All parts.
+    pub fn all(&self) -> impl Iterator<Item = &[u32]> {
+        self.singles.chunks(1).chain(self.parts.iter().map(|part| &part[..]))
+    }
 }
 
 impl Graph {
     /// The state with a number, and whether it is new.
     pub(super) fn state(&mut self, number: u128) -> (u32, bool) {
         let fresh = u32::try_from(self.seen.len()).unwrap_or(NONE - 1);
-        let seen = &self.seen;
-        let id = self.table.find_or_insert(hash(number), fresh, |s| seen[s as usize].number() == number);
-        if id == fresh {
+        let (id, new) = self.table.find_or_insert(number, fresh);
+        if new {
             self.seen.push(Seen::new(number));
+            if self.seen.len() > self.table.room() {
+                self.table.grow();
+            }
         }
-        (id, id == fresh)
-    }
-
-    /// The number of a unit.
-    fn number_of(&mut self, unit: Unit) -> u32 {
-        let (warp, which) = match unit {
-            Unit::Lanes(_, warp, lanes) => (warp, lanes),
-            Unit::Operation(name) => (name.warp, name.place),
-            Unit::Silent => (0, 0),
-        };
-        // Fibonacci hashing: the upper bits of a product with the golden ratio.
-        let place = ((warp << 16 ^ which).wrapping_mul(0x9e37_79b9) >> (32 - AT_HAND.ilog2())) as usize;
-        if let Some((_, number)) = self.at_hand[place].filter(|(of, _)| *of == unit) {
-            return number;
-        }
-        let fresh = u32::try_from(self.units.len()).unwrap_or(NONE);
-        let number = *self.known.entry(unit).or_insert_with(|| {
-            self.units.push(unit);
-            fresh
-        });
-        self.at_hand[place] = Some((unit, number));
-        number
+        (id, new)
     }
 
     /// Notes a step; gives its number.
     pub(super) fn edge(&mut self, from: u32, unit: Unit, agent: usize, nth: u32, to: u32) -> u32 {
-        let unit = self.number_of(unit);
+        let unit = self.units.number(unit);
         let id = u32::try_from(self.edges.len()).unwrap_or(NONE);
         let narrow = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
         let next = std::mem::replace(&mut self.seen[from as usize].last, id);
         let agent = narrow(u32::try_from(agent).unwrap_or(u32::MAX));
         self.edges.push(Edge { to, next, unit, agent, nth: narrow(nth) });
         id
+    }
+
+    /// A graph with room for so many states and steps.
+    pub(super) fn with_room(states: usize, steps: usize) -> Self {
+        Self { seen: Vec::with_capacity(states), edges: Vec::with_capacity(steps), ..Self::default() }
+    }
+
+    /// One more state, which is not looked up by its number afterwards; how it was reached.
+    pub(super) fn push(&mut self, number: u128, from: u32, by: u32) -> u32 {
+        let state = u32::try_from(self.seen.len()).unwrap_or(NONE - 1);
+        self.seen.push(Seen { from, by, ..Seen::new(number) });
+        state
+    }
+
+    /// Its strongly connected parts were found.
+    pub(super) fn connect(&mut self, connected: Connected) {
+        self.connected = Some(connected);
+    }
+
+    /// Its strongly connected parts, if they were found.
+    pub(super) const fn connected(&self) -> Option<&Connected> {
+        self.connected.as_ref()
     }
 
     /// How a new state was reached.
@@ -143,15 +179,17 @@ impl Graph {
 
     /// A graph that was read from a file, with its tables; `None`: no search made it.
     pub(super) fn restored(mut self) -> Option<Self> {
-        self.known = self.units.iter().copied().zip(0..).collect();
+        let named = self.units.restore();
         let Self { table, seen, .. } = &mut self;
         for (fresh, new) in (0..u32::try_from(seen.len()).ok()?).zip(&*seen) {
-            let of = |s: u32| seen[s as usize].number() == new.number();
-            if table.find_or_insert(hash(new.number()), fresh, of) != fresh {
+            if !table.find_or_insert(new.number(), fresh).1 {
                 return None;
             }
+            if fresh as usize >= table.room() {
+                table.grow();
+            }
         }
-        self.is_sound().then_some(self)
+        (named && self.is_sound()).then_some(self)
     }
 
     /// Whether all numbers in it are those of its own states, steps and units, and lists come to their ends: each step was
@@ -167,18 +205,17 @@ impl Graph {
             within(seen.last, edges) && (first || reached)
         };
         let edge = |(at, edge): (usize, &Edge)| {
-            within(edge.to, states) && within(edge.next, at) && (edge.unit as usize) < self.units.len()
+            within(edge.to, states) && within(edge.next, at) && (edge.unit as usize) < self.units.count()
         };
         self.seen.iter().enumerate().all(state)
             && self.edges.iter().enumerate().all(edge)
-            && self.known.len() == self.units.len()
             && self.stepped.len() <= states
             && self.followed.is_sound(states, edges)
     }
 
     /// The state with a number, if it was seen.
     pub(super) fn known(&self, number: u128) -> Option<u32> {
-        self.table.find(hash(number), |s| self.seen[s as usize].number() == number).ok()
+        self.table.find(number)
     }
 
     /// How many states there are.
@@ -203,7 +240,7 @@ impl Graph {
     /// Bytes that its table is about to grow by within so many steps. Lists grow in place.
     #[must_use]
     pub(super) fn grows(&self, steps: u64) -> usize {
-        self.table.grows(usize::try_from(steps).unwrap_or(usize::MAX))
+        self.table.grows(self.seen.len(), usize::try_from(steps).unwrap_or(usize::MAX))
     }
 
     /// The steps from a state, the last first.
@@ -251,7 +288,7 @@ impl Graph {
     /// Who made a step of this graph: another one's would be nobody's, and nobody is promised anything.
     #[must_use]
     pub fn unit(&self, edge: &Edge) -> Unit {
-        self.units[edge.unit as usize]
+        self.units.unit(edge.unit)
     }
 
     /// The state that steps from the first lead to; `None`: the last one stops the run.
@@ -259,6 +296,18 @@ impl Graph {
     pub fn end_of(&self, path: &[Move]) -> Option<u32> {
         let step = |at: u32, to: &Move| self.from(at).find(|e| Move::of(e) == *to).map(|e| e.to);
         path.iter().try_fold(0, step).filter(|to| *to != NONE)
+    }
+
+    /// The step by which a state was reached; none: it is the first.
+    pub(super) fn reached_by(&self, state: u32) -> Option<u32> {
+        self.seen.get(state as usize).map(|s| s.by).filter(|by| *by != NONE)
+    }
+
+    /// The steps that lead to a state from the first, and one more of it.
+    pub(super) fn path_by(&self, edge: u32, from: u32) -> Vec<Move> {
+        let mut path = self.path(from);
+        path.extend(self.edges.get(edge as usize).map(Move::of));
+        path
     }
 
     /// The steps that lead to a state from the first: agent and combination of each.

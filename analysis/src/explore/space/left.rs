@@ -52,6 +52,20 @@ impl Left {
         Self { agents, units, states, warps }
     }
 
+    /// All of several searches through one space; `number`: the number of a state there.
+    pub fn merge(all: Vec<Self>, warps: bool, number: impl Fn(u32) -> Option<u32>) -> Self {
+        let (mut agents, mut units, mut states) = (Vec::new(), Vec::new(), Vec::new());
+        for one in all {
+            let before = agents.len();
+            let there =
+                |(state, range): (u32, Range<usize>)| Some((number(state)?, range.start + before..range.end + before));
+            states.extend(one.states.into_iter().filter_map(there));
+            agents.extend(one.agents);
+            units.extend(one.units);
+        }
+        Self::new(agents, units, states, warps)
+    }
+
     /// Those of a state.
     pub fn of(&self, state: u32) -> impl Iterator<Item = Unit> {
         let from = self.states.partition_point(|(s, _)| *s < state);

@@ -3,15 +3,25 @@
 //! One loop ([`explore`]) goes depth first and comes back by the walk's journal; a state that was seen before is not gone into
 //! again. `tests/shared/reference.rs` is a second, plain one that shares nothing with it but the walk.
 
+mod book;
 mod fair;
 mod followed;
 mod frozen;
 mod graph;
+mod job;
+mod ledger;
 mod left;
+mod merge;
+mod named;
+mod part;
 mod roles;
 mod search;
+mod slots;
 mod table;
+mod team;
+mod together;
 mod units;
+mod way;
 
 pub use fair::{Cycle, Fairness, Promised, cycles_until};
 pub use frozen::{Keep, Rest, freeze, thaw};
@@ -19,6 +29,7 @@ pub use graph::{Edge, Graph, Move};
 pub use left::Unit;
 pub use search::{explore, go_on};
 pub(super) use table::Table;
+pub use together::explore_together;
 
 use crate::check::RacesOptions;
 use crate::machine::walk::Growth;
@@ -46,6 +57,8 @@ pub struct Options<'a> {
     pub max_bytes: Option<u64>,
     /// Whether to stop at the first defect.
     pub first: bool,
+    /// How many threads a search has that can have several.
+    pub threads: u32,
     /// Asked now and then, with the progress so far: whether to stop.
     pub poll: &'a mut dyn FnMut(&Progress) -> Option<LimitKind>,
 }
@@ -63,6 +76,7 @@ impl<'a> Options<'a> {
             max_steps: None,
             max_bytes: None,
             first: false,
+            threads: 1,
             poll,
         }
     }

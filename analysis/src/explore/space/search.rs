@@ -1,87 +1,46 @@
 //! The loop of the search.
 
+use super::book::{Book, Done};
 use super::frozen::{Before, Keep, Level, Rest};
-use super::graph::NONE;
-use super::left::Left;
-use super::{Found, Move, Options, Reaches, Space, Unit};
+use super::graph::{Graph, NONE};
+use super::way::{Extra, Node, Place, index, numbered};
+use super::{Found, Move, Options, Progress, Reaches, Space, Unit};
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::follow;
 use crate::machine::Bounds;
-use crate::machine::walk::{Agent, Mark, Reached, Roles, State, Walk};
+use crate::machine::walk::{Agent, Reached, State, Walk};
 use crate::verdict::{Identity, LimitKind, Stop};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::hash::Hash;
-use std::ops::Range;
 
 /// Steps between two questions whether to go on: one takes some microseconds at most.
 const PATIENCE: u64 = 1 << 6;
 
-/// A state on the way: small, since ways are long.
-struct Node {
-    state: u32,
-    /// The step that led to it; the one before is on its way to other agents by then.
-    by: Option<Move>,
-    mark: Mark,
-    /// Its agents: where they begin in the list of all, and how many there are.
-    first: usize,
-    count: u32,
-    /// The agent whose turn it is, and the number of its combination of choices.
-    next: u32,
-    nth: u32,
-    /// What few states have.
-    extra: Option<Box<Extra>>,
-}
-
-/// What is known of a state on the way beyond its number.
-#[derive(Default)]
-struct Extra {
-    /// The combination of choices of the agent whose turn it is.
-    odometer: Odometer,
-    before: Before,
-    /// Who may be exchanged.
-    roles: Option<Roles>,
-}
-
-impl Node {
-    fn extra(&mut self) -> &mut Extra {
-        self.extra.get_or_insert_default()
-    }
-
-    fn before(&self) -> Before {
-        self.extra.as_ref().map_or_else(Before::default, |e| e.before)
-    }
-
-    /// Who may be exchanged in it.
-    fn roles(&self) -> Option<&Roles> {
-        self.extra.as_ref()?.roles.as_ref()
-    }
-
-    /// Its agents among all.
-    const fn agents(&self) -> Range<usize> {
-        self.first..self.first + self.count as usize
-    }
-}
-
-struct Run<'a, 'o, 'k, O> {
-    walk: &'a mut dyn Walk,
-    options: &'a mut Options<'o>,
+pub(super) struct Run<'a, 'o, 'k, O, B> {
+    pub walk: &'a mut dyn Walk,
+    pub options: &'a mut Options<'o>,
     outcome: &'a mut dyn FnMut(&dyn State) -> O,
-    space: Space<O>,
-    stack: Vec<Node>,
-    agents: Vec<Agent>,
+    pub space: Space<O>,
+    /// Where states and steps are noted.
+    pub book: B,
+    /// States in which runs came to their ends, and where they stop, by state or by step, where that is told by a graph that
+    /// is made later.
+    pub ends: Vec<(u32, O)>,
+    pub stops: Vec<(Place, Identity)>,
+    /// The way to the first state of the stack, and up to which state on it nothing is left to be given away.
+    pub base: Vec<Move>,
+    pub bottom: usize,
+    pub stack: Vec<Node>,
+    pub agents: Vec<Agent>,
     told: BTreeSet<Identity>,
-    whole: FxHashMap<u128, Vec<u8>>,
-    pruned: bool,
+    pub whole: FxHashMap<u128, Vec<u8>>,
+    pub pruned: bool,
     /// States at most, with those of the search that goes on.
-    most: u64,
+    pub most: u64,
     keep: Keep<'k, O>,
     /// Warp instructions that were executed.
     executed: u64,
-}
-
-fn index(k: usize) -> u32 {
-    u32::try_from(k).unwrap_or(u32::MAX)
 }
 
 /// Explores a walk from where it stands. `outcome` says what a run that came to its end is counted as.
@@ -108,22 +67,12 @@ pub fn go_on<O: Eq + Hash>(
     let start = walk.mark();
     let told = space.found.iter().map(|f| f.stop.identity()).collect();
     let most = options.max_states.map_or(u64::MAX, |most| most.saturating_add(space.progress.states));
-    let mut run = Run {
-        walk,
-        options,
-        outcome,
-        space,
-        stack: Vec::new(),
-        agents: Vec::new(),
-        told,
-        most,
-        keep,
-        executed: 0,
-        whole: FxHashMap::default(),
-        pruned: rest.pruned,
-    };
+    let (mut space, book) = (space, Graph::default());
+    let book = std::mem::replace(&mut space.graph, book);
+    let mut run = Run { told, most, pruned: rest.pruned, space, ..Run::new(walk, options, outcome, book, keep) };
     let fits = run.stand(&rest.stack);
     if fits {
+        run.begin();
         run.search();
     }
     if run.space.limit.is_some() {
@@ -132,11 +81,12 @@ pub fn go_on<O: Eq + Hash>(
     }
     run.walk.back(start);
     if fits {
-        let rest = run.rest();
-        (run.keep.save)(&run.space, &rest);
+        run.save();
     }
-    run.own_up();
+    let left = run.left();
     let mut space = run.space;
+    space.graph = run.book;
+    space.graph.leave(left);
     if run.pruned && space.limit.is_none() {
         space.limit = Some(LimitKind::Switches(run.options.preemptions.unwrap_or(0)));
     }
@@ -144,7 +94,7 @@ pub fn go_on<O: Eq + Hash>(
     fits.then_some(space)
 }
 
-impl<O: Eq + Hash> Run<'_, '_, '_, O> {
+impl<O: Eq + Hash> Run<'_, '_, '_, O, Graph> {
     /// Goes along a stack, to where the search stood. Tells whether its states are those of this walk.
     fn stand(&mut self, stack: &[Level]) -> bool {
         for level in stack {
@@ -152,7 +102,7 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
             if let Some(by) = by {
                 let _ = follow(self.walk, &[by], &Bounds::default());
             }
-            if self.space.graph.known(self.number(before)) != Some(state) {
+            if self.book.known(self.number(before)) != Some(state) {
                 return false;
             }
             self.push(state, by, before);
@@ -163,6 +113,63 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
             }
         }
         true
+    }
+
+    /// The first state, of a search that has seen none.
+    fn begin(&mut self) {
+        if self.book.states() == 0 {
+            let before = Before::default();
+            let (state, _) = self.book.state(self.number(before));
+            self.space.progress.states = self.book.own();
+            self.enter(state, None, before);
+        }
+    }
+}
+
+impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
+    /// A search that stands nowhere yet and goes on without an end.
+    pub fn new(
+        walk: &'a mut dyn Walk,
+        options: &'a mut Options<'o>,
+        outcome: &'a mut dyn FnMut(&dyn State) -> O,
+        book: B,
+        keep: Keep<'k, O>,
+    ) -> Self {
+        Self {
+            walk,
+            options,
+            outcome,
+            space: Space::default(),
+            book,
+            ends: Vec::new(),
+            stops: Vec::new(),
+            base: Vec::new(),
+            bottom: 0,
+            stack: Vec::new(),
+            agents: Vec::new(),
+            told: BTreeSet::new(),
+            most: u64::MAX,
+            keep,
+            executed: 0,
+            whole: FxHashMap::default(),
+            pruned: false,
+        }
+    }
+
+    /// Notes what was done so far; gives what all have done who note the same states.
+    pub fn pause(&mut self) -> Done {
+        let Progress { transitions, .. } = self.space.progress;
+        let bytes = (self.book.bytes() + self.walk.held()) as u64;
+        let (states, executed) = (self.book.own(), self.executed);
+        self.book.pause(Done { transitions, states, executed, bytes })
+    }
+
+    /// Keeps what was done.
+    fn save(&mut self) {
+        let rest = self.rest();
+        self.book.lend(&mut self.space.graph);
+        (self.keep.save)(&self.space, &rest);
+        self.book.lend(&mut self.space.graph);
     }
 
     /// Where the search stands.
@@ -178,31 +185,15 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         Rest { stack: self.stack.iter().map(level).collect(), pruned: self.pruned }
     }
 
-    /// What was left out because of a limit is noted: who could step and did not.
-    fn own_up(&mut self) {
-        let rest = |node: &Node| (node.state, node.first + node.next as usize..node.agents().end);
-        let states = self.stack.iter().map(rest).collect();
-        let units = if self.space.graph.followed().is_empty() {
-            Vec::new()
-        } else {
-            let of = |node: &Node| self.agents[node.agents()].iter().map(|a| self.unit(node.roles(), a)).collect();
-            self.stack.iter().flat_map::<Vec<Unit>, _>(of).collect()
-        };
-        self.space.graph.leave(Left::new(std::mem::take(&mut self.agents), units, states, self.options.warps));
-    }
-
-    fn search(&mut self) {
-        if self.space.graph.states() == 0 {
-            let before = Before::default();
-            let (state, _) = self.space.graph.state(self.number(before));
-            self.enter(state, None, before);
-        }
+    /// Goes on until the stack is empty, or a limit is reached.
+    pub fn search(&mut self) {
         let mut patience = PATIENCE;
         while let Some(node) = self.stack.last() {
-            let Some(&agent) = self.agents[node.agents()].get(node.next as usize) else {
+            if node.next >= node.end {
                 self.leave();
                 continue;
-            };
+            }
+            let agent = self.agents[node.first + node.next as usize];
             if self.one_too_many(agent) {
                 self.skip(agent);
             } else {
@@ -210,8 +201,10 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
             }
             patience -= 1;
             if patience == 0 && (self.keep.due)() {
-                let rest = self.rest();
-                (self.keep.save)(&self.space, &rest);
+                self.save();
+            }
+            if patience == 0 && self.book.is_wanted() {
+                self.share();
             }
             if patience == 0 || self.space.limit.is_some() {
                 patience = PATIENCE;
@@ -227,59 +220,68 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
 
     /// A limit that is reached.
     fn over(&mut self) -> Option<LimitKind> {
-        let bytes = (self.space.graph.bytes() + self.walk.held()) as u64;
-        self.space.progress.bytes = bytes;
+        let done = self.pause();
+        self.space.progress.bytes = done.bytes;
         // A table that grows is there twice for a moment.
-        let next = (self.space.graph.grows(PATIENCE) + self.walk.grows(PATIENCE)) as u64;
-        let memory = self.options.max_bytes.filter(|cap| bytes + next > *cap);
-        memory.map(|cap| LimitKind::Search { cap, taken: bytes }).or_else(|| (self.options.poll)(&self.space.progress))
+        let next = (self.book.grows(PATIENCE) + self.walk.grows(PATIENCE)) as u64;
+        let memory = self.options.max_bytes.filter(|cap| done.bytes + next > *cap);
+        let steps = self.options.max_steps.filter(|most| done.executed > *most);
+        let Done { transitions, states, bytes, .. } = done;
+        let all = Progress { transitions, states, ..self.space.progress };
+        memory
+            .map(|cap| LimitKind::Search { cap, taken: bytes })
+            .or(steps.map(LimitKind::Steps))
+            .or_else(|| (self.options.poll)(&all))
     }
 
     /// The number of the state that the walk stands in, with what of the way to it belongs to it.
-    fn number(&self, before: Before) -> u128 {
-        const ODD: u128 = 0xd6e8_feb8_6659_fd93_a5a3_5625_c1f6_4b8f;
-        let mut key = self.walk.key();
-        if self.options.preemptions.is_some() {
-            let (block, warp) = before.last.unwrap_or((u64::MAX, u32::MAX));
-            let extra = u128::from(block) << 64 | u128::from(warp) << 32 | u128::from(before.switches);
-            key = key.wrapping_add((extra | 1 << 127).wrapping_mul(ODD));
-        }
-        if self.options.stepped {
-            key = key.wrapping_add((u128::from(before.stepped) | 1 << 126).wrapping_mul(ODD).rotate_left(64));
-        }
-        key
+    pub fn number(&self, before: Before) -> u128 {
+        numbered(self.walk.key(), (self.options.preemptions.is_some(), self.options.stepped), before)
     }
 
     /// Goes on from the state that the walk stands in.
-    fn enter(&mut self, state: u32, by: Option<Move>, before: Before) {
+    pub fn enter(&mut self, state: u32, by: Option<Move>, before: Before) {
         self.space.progress.deepest = self.space.progress.deepest.max(self.stack.len() as u64);
         self.push(state, by, before);
         if self.stack.last().is_some_and(|n| n.count == 0) {
             self.space.progress.schedules += 1;
-            let path = self.path(None);
-            let state = self.walk.state();
-            match state.reached() {
+            let stands = self.walk.state();
+            match stands.reached() {
                 Reached::End => {
-                    let outcome = (self.outcome)(state);
-                    self.space.outcomes.entry(outcome).or_insert(Reaches { count: 0, path }).count += 1;
+                    let outcome = (self.outcome)(stands);
+                    self.end(state, outcome);
                 }
-                Reached::Stuck(stop) => self.find(stop, path),
+                Reached::Stuck(stop) => self.find(stop, Place::State(state), None),
             }
         }
     }
 
+    /// A run came to its end.
+    fn end(&mut self, state: u32, outcome: O) {
+        if !B::ALONE {
+            self.ends.push((state, outcome));
+            return;
+        }
+        if let Some(known) = self.space.outcomes.get_mut(&outcome) {
+            known.count += 1;
+        } else {
+            let path = self.path(None);
+            self.space.outcomes.insert(outcome, Reaches { count: 1, path });
+        }
+    }
+
     /// The state that the walk stands in comes onto the stack.
-    fn push(&mut self, state: u32, by: Option<Move>, before: Before) {
+    pub fn push(&mut self, state: u32, by: Option<Move>, before: Before) {
         let first = self.agents.len();
         self.walk.agents(&mut self.agents);
         let roles = self.walk.roles();
         if let Some(roles) = &roles {
-            self.space.graph.followed_mut().state(state, roles);
+            self.book.roles(state, roles);
         }
         let has = before != Before::default() || roles.is_some();
         let extra = has.then(|| Box::new(Extra { before, roles, ..Extra::default() }));
         let (mark, count) = (self.walk.mark(), index(self.agents.len() - first));
-        self.stack.push(Node { state, by, mark, first, count, next: 0, nth: 0, extra });
+        self.stack.push(Node { state, by, mark, first, count, next: 0, end: count, nth: 0, extra });
     }
 
     fn leave(&mut self) {
@@ -292,35 +294,25 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         self.stack.iter().filter_map(|n| n.by).chain(last).collect()
     }
 
-    fn find(&mut self, stop: Stop, path: Vec<Move>) {
-        if self.told.insert(stop.identity()) {
+    /// A run stops: in a state, or by a step from the last one.
+    fn find(&mut self, stop: Stop, place: Place, by: Option<Move>) {
+        let identity = stop.identity();
+        let new = !self.told.contains(&identity);
+        if new {
+            self.told.insert(identity.clone());
+            let path = self.path(by);
             self.space.found.push(Found { stop, path });
         }
-    }
-
-    /// Whether a step of the agent switches from a warp that could go on, once too often.
-    fn one_too_many(&mut self, agent: Agent) -> bool {
-        let Some(most) = self.options.preemptions else { return false };
-        let too_many =
-            self.stack.last().is_some_and(|n| n.before().switches + u32::from(self.switches(n, agent)) > most);
-        self.pruned |= too_many;
-        too_many
-    }
-
-    fn switches(&self, node: &Node, agent: Agent) -> bool {
-        let warp = |a: &Agent| match a {
-            Agent::Flow { block, warp, .. } => Some((*block, *warp)),
-            Agent::Begin | Agent::Micro(_) | Agent::Silent(_) => None,
-        };
-        let (here, last) = (&self.agents[node.agents()], node.before().last);
-        last.is_some() && warp(&agent) != last && here.iter().any(|a| warp(a) == last)
+        if !B::ALONE {
+            self.stops.push((place, identity));
+        }
     }
 
     /// An agent that could step and does not: that it could is noted, for fairness.
     fn skip(&mut self, agent: Agent) {
         let Some(node) = self.stack.last() else { return };
         let unit = self.unit(node.roles(), &agent);
-        self.space.graph.edge(node.state, unit, node.next as usize, 0, NONE);
+        self.book.edge(node.state, unit, node.next as usize, 0, NONE);
         if let Some(node) = self.stack.last_mut() {
             node.next += 1;
         }
@@ -346,10 +338,9 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         let used = match done {
             Ok(used) => used,
             Err(stop) => {
-                self.space.graph.edge(state, unit, at, nth, NONE);
+                let edge = self.book.edge(state, unit, at, nth, NONE);
                 self.space.progress.schedules += 1;
-                let path = self.path(Some(this));
-                self.find(stop, path);
+                self.find(stop, Place::Step(state, edge), Some(this));
                 self.next(odometer);
                 return;
             }
@@ -359,21 +350,23 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
             self.space.limit = Some(LimitKind::Steps(most));
         }
         let before = self.before(agent);
-        let number = self.number(before);
-        let (to, new) = self.space.graph.state(number);
+        // Who spins leads nowhere else, which needs no look-up.
+        let stays = self.stack.last().is_some_and(|n| n.mark == self.walk.mark() && n.before() == before);
+        let number = if stays && !self.options.audit { None } else { Some(self.number(before)) };
+        let (to, new) = number.map_or((state, false), |number| self.book.state(number));
         if new && self.options.stepped {
-            self.space.graph.set_stepped(to, before.stepped);
+            self.book.set_stepped(to, before.stepped);
         }
-        let edge = self.space.graph.edge(state, unit, at, nth, to);
+        let edge = self.book.edge(state, unit, at, nth, to);
         if new {
-            self.space.graph.reached(to, state, edge);
+            self.book.reached(to, state, edge);
         }
         self.follow(edge);
-        self.space.progress.states = self.space.graph.states() as u64;
-        if self.space.progress.states > self.most {
+        self.space.progress.states = self.book.own();
+        if self.book.states() > self.most {
             self.space.limit = Some(LimitKind::States(self.options.max_states.unwrap_or(0)));
         }
-        self.audit(number);
+        number.into_iter().for_each(|number| self.audit(number));
         // The node goes on to the next combination, or agent, before its child is entered.
         self.next(odometer);
         if new {
@@ -388,31 +381,7 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
         let Some(before) = node.roles() else { return };
         // Nothing was changed by who spins.
         let after = if here == node.mark { None } else { self.walk.roles() };
-        self.space.graph.followed_mut().step(edge, before, after.as_ref());
-    }
-
-    /// Who an agent is, as far as fairness goes: where some may be exchanged, by its place among them.
-    fn unit(&self, roles: Option<&Roles>, agent: &Agent) -> Unit {
-        let unit = Unit::of(agent, self.options.warps);
-        let Unit::Lanes(block, _, lanes) = unit else { return unit };
-        let Some((roles, place)) = roles.and_then(|roles| Some((roles, roles.of(agent)?))) else {
-            return unit;
-        };
-        let lanes = if roles.lanes { 1 } else { lanes };
-        Unit::Lanes(if roles.blocks { 0 } else { block }, place.into(), lanes)
-    }
-
-    /// What belongs to the state that a step of the agent leads to.
-    fn before(&self, agent: Agent) -> Before {
-        let asked = self.options.preemptions.is_some() || self.options.stepped;
-        let Some(node) = self.stack.last().filter(|_| asked) else { return Before::default() };
-        let before = node.before();
-        let Agent::Flow { block, warp, .. } = agent else { return before };
-        Before {
-            last: Some((block, warp)),
-            switches: before.switches + u32::from(self.switches(node, agent)),
-            stepped: before.stepped | 1u64.checked_shl(u32::try_from(block).unwrap_or(u32::MAX)).unwrap_or(0),
-        }
+        self.book.follow(edge, before, after.as_ref());
     }
 
     /// The next combination of choices of the last node's agent, or its next agent.
@@ -423,19 +392,6 @@ impl<O: Eq + Hash> Run<'_, '_, '_, O> {
             node.extra().odometer = odometer;
         } else {
             (node.next, node.nth) = (node.next + 1, 0);
-        }
-    }
-
-    fn audit(&mut self, number: u128) {
-        if !self.options.audit {
-            return;
-        }
-        let whole = self.walk.whole();
-        match self.whole.get(&number) {
-            Some(before) => self.space.progress.collisions += u64::from(*before != whole),
-            None => {
-                self.whole.insert(number, whole);
-            }
         }
     }
 }

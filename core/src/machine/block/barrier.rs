@@ -131,10 +131,14 @@ impl Barriers {
         Ok(first)
     }
 
-    /// The common arrival: a whole warp, at a barrier that was used before, without a count or a reduction. False when it is
-    /// another, which [`Barriers::arrive`] takes.
+    /// The common arrival: a whole warp, at a barrier without a count or a reduction. False when it is another, which
+    /// [`Barriers::arrive`] takes: that depends on who is at the barrier, not on which ones were used before, of which states
+    /// tell nothing (D-search-memo).
     #[inline(always)]
     pub fn join(&mut self, id: u8, warp: u32, stands_for: u32, weight: u32) -> bool {
+        if self.all.len() <= usize::from(id) {
+            self.make_room(id);
+        }
         let Some(open) = self.all.get_mut(usize::from(id)).filter(|o| o.count.is_none() && o.red.is_none()) else {
             return false;
         };
@@ -144,6 +148,13 @@ impl Barriers {
         open.lanes += stands_for;
         open.whole |= bit;
         true
+    }
+
+    /// Places for barriers up to a number.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, id: u8) {
+        self.all.resize_with(usize::from(id.min(COUNT as u8 - 1)) + 1, Open::default);
     }
 
     /// A barrier that is complete, when `live` lanes of the block have not exited.

@@ -208,9 +208,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         able
     }
 
-    /// Whether steps are looked up: not in the reference, where nothing is left out.
-    fn remembers(&self) -> bool {
-        !self.grows && self.grain.carries_on()
+    /// Whether steps are looked up: where the heap grows they depend on what no section of a warp, a block or memory tells.
+    const fn remembers(&self) -> bool {
+        !self.grows
     }
 
     /// The block's slot and the warp whose lanes step, or what it has in flight.
