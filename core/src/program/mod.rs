@@ -9,6 +9,7 @@ pub mod consts;
 pub mod dump;
 pub mod env;
 pub mod exchange;
+mod families;
 pub mod flow;
 pub mod fncode;
 pub mod forms;

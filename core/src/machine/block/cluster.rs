@@ -7,7 +7,6 @@
 
 use crate::base::LaneMask;
 use crate::machine::control::{Control, Wait};
-use crate::machine::warp::state::Warp;
 use crate::verdict::CLUSTER;
 
 /// What the lanes of a warp have to do with the barrier of their cluster. Lanes that have exited are in neither.
@@ -27,16 +26,16 @@ impl Arrivals {
         self.past &= !lanes;
         counted
     }
-}
 
-/// The phase is complete: lanes of a warp that wait for it go on. Gives them.
-pub(super) fn complete<C: Control>(warp: &mut Warp<C>) -> LaneMask {
-    let at = |(lanes, _, wait): (LaneMask, u32, Wait)| if wait == Wait::Barrier(CLUSTER) { lanes } else { 0 };
-    let waiting = warp.control.waiting().into_iter().map(at).fold(0, |all, lanes| all | lanes);
-    let open = std::mem::take(&mut warp.arrivals.open);
-    warp.arrivals.past |= open & !waiting;
-    if waiting & open != 0 {
-        warp.control.release(CLUSTER, waiting & open);
+    /// The phase is complete: lanes of the warp with this control that wait for it go on. Gives them.
+    pub(super) fn complete(&mut self, control: &mut impl Control) -> LaneMask {
+        let at = |(lanes, _, wait): (LaneMask, u32, Wait)| if wait == Wait::Barrier(CLUSTER) { lanes } else { 0 };
+        let waiting = control.waiting().into_iter().map(at).fold(0, |all, lanes| all | lanes);
+        let open = std::mem::take(&mut self.open);
+        self.past |= open & !waiting;
+        if waiting & open != 0 {
+            control.release(CLUSTER, waiting & open);
+        }
+        waiting & open
     }
-    waiting & open
 }

@@ -5,7 +5,6 @@
 //! search ([`crate::machine::walk`]) differ in who says which lanes go on and for how long, and in what they note.
 
 use crate::base::mutant::{Mutant, on};
-use crate::machine::block::cluster::complete;
 use crate::machine::block::state::Block;
 use crate::machine::control::Control;
 use crate::machine::grid::loaded::Loaded;
@@ -169,7 +168,7 @@ impl<'a, C: Control> Executing<'a, C> {
             cx.sink.event(self.sh.who, Event::Released(CLUSTER))?;
         }
         for warp in self.warps.iter_mut().filter(|warp| warp.arrivals.open != 0) {
-            let lanes = complete(warp);
+            let lanes = warp.arrivals.complete(&mut warp.control);
             if S::ON && lanes != 0 {
                 let who = Who { warp: warp.index, ..self.sh.who };
                 cx.sink.event(who, Event::Passed { lanes })?;

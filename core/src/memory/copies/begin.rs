@@ -1,7 +1,7 @@
 //! Asynchronous copies begin: what they may access is looked at, and memory takes them in (D-async).
 
 use super::copy::{Copy, Kind, Part};
-use super::landing::Place;
+use super::side::Place;
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::memory::flat::{Arena, Told, addresses, lane_address, places, tell, tell_of};
 use crate::memory::{Active, Cx, Fault, Issuer, Memory, Near, Taken};

@@ -1,6 +1,6 @@
 //! What is in flight: the copies, or the arrivals, of one instruction.
 
-use super::landing::{Deed, Place};
+use super::side::{Deed, Place};
 use crate::alu::ops::{AtomOp, AtomTy};
 use crate::base::LaneMask;
 use crate::base::mutant::{Mutant, on};

@@ -1,7 +1,8 @@
 //! Copies land: they read, write, and tell barriers (D-async, D-bulk, D-copy-caches).
 
 use super::copy::{Bulk, Copy, Kind, Part, Source};
-use super::landing::{Deed, Landing, Place, Side};
+use super::landing::Landing;
+use super::side::{Deed, Place, Side};
 use crate::alu::atom;
 use crate::alu::mbarrier::{Object, Refused, deed, perform};
 use crate::alu::ops::{AtomOp, AtomTy};

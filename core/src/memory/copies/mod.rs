@@ -10,11 +10,13 @@ pub mod bulk;
 mod copy;
 mod land;
 mod landing;
+mod side;
 
 pub use beside::WithCopies;
 pub use copy::Copy;
 pub use land::explained;
-pub use landing::{Deed, Landing, Place, Side};
+pub use landing::Landing;
+pub use side::{Deed, Place, Side};
 
 use super::{Acted, Cx, Issuer, Movable, OperationName, Stores, Uses, Waits, snapshot};
 use crate::base::mutant::{Mutant, on};
