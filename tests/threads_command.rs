@@ -103,3 +103,13 @@ fn what_keeps_one_stack_is_refused() {
     let (code, said) = warpstep(&folder, &["prove", &test, "--threads", "2"]);
     assert!(code == 2 && said.contains("--threads"), "{said}");
 }
+
+#[test]
+fn where_one_thread_searches_it_is_said() {
+    let (folder, lock) = (folder("threads_one"), file("benches/reach/lock.ptx"));
+    let flags = ["prove", &lock, "--global", "x:u32=values:0", "--threads", "2", "--max-states", "500", "--block", "4"];
+    for (memory, one) in [("rsp", true), ("lsc", true), ("flat", false)] {
+        let (_, said) = warpstep(&folder, &[&flags[..], &["--memory", memory]].concat());
+        assert_eq!(said.contains("one thread searched"), one, "{memory}: {said}");
+    }
+}

@@ -41,6 +41,7 @@ pub use minimise::{Minimise, Minimised};
 pub use odometer::Odometer;
 pub use progress::Progress;
 pub use proof::{Endless, Proof, Prove, Proved, Shown, Smaller, Unshown};
+pub use prove::threads_share;
 pub use record::{Limits, Recorded};
 pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use script::{ScriptEnd, ScriptSearch, ScriptSpace, Taken};

@@ -13,10 +13,17 @@ use crate::base::drop_beside;
 use crate::check::{Liveness, Observers, RacesOptions};
 use crate::choice::{Fair, Recorder};
 use crate::machine::walk::Walk;
-use crate::machine::{ControlModel, MemoryModel, Stopwatch};
+use crate::machine::{Context, ControlModel, MemoryModel, Stopwatch};
 use crate::verdict::{Event, LimitKind, Sink, Stack, Stop, Taken, Who};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
+
+/// Whether several threads share a search (D-threads): not with remote-scope promotion or in lockstep, where how many steps a state
+/// has was seen to depend on where a search came from.
+#[must_use]
+pub fn threads_share(context: &Context) -> bool {
+    matches!(context.config().memory, MemoryModel::Flat | MemoryModel::Split | MemoryModel::Fermi(..))
+}
 
 impl Target {
     /// Goes through all states of the target.
@@ -36,12 +43,7 @@ impl Target {
             walk => walk?,
         };
         options.stepped = how.progress.needs_stepped();
-        // Elsewhere how many steps a state has was seen to depend on where a search came from (D-threads).
-        let told = matches!(
-            self.start().context().config().memory,
-            MemoryModel::Flat | MemoryModel::Split | MemoryModel::Fermi(..)
-        );
-        let space = if options.threads > 1 && !options.audit && told {
+        let space = if options.threads > 1 && !options.audit && threads_share(self.start().context()) {
             let more = (1..options.threads)
                 .map(|_| self::walk(self.start().context(), self.launches(), how.grain, options.races));
             let mut walks = std::iter::once(Ok(walk)).chain(more).collect::<Result<Vec<_>, Stop>>()?;

@@ -121,9 +121,12 @@ pub fn summary(proof: &Proof, scope: &Scope<'_>) -> String {
     )
 }
 
-/// That counts are not those of one thread where a limit ended a search of several (D-threads).
+/// That counts are not those of one thread where a limit ended a search of several, or that they do not `share` it (D-threads).
 #[must_use]
-pub fn threads(proof: &Proof, threads: u32) -> String {
+pub fn threads(proof: &Proof, threads: u32, share: bool) -> String {
+    if threads > 1 && !share {
+        return "one thread searched: several do not share a search on this memory\n".to_owned();
+    }
     if threads < 2 || proof.limit.is_none() {
         return String::new();
     }
