@@ -11,7 +11,8 @@ use super::slots::Slots;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::thread::yield_now;
 use std::time::Duration;
 
 /// States that the table has room for at first, as a power of two.
@@ -126,14 +127,24 @@ impl Team {
         self.growing.load(Relaxed)
     }
 
-    /// Makes the table grow, when all have let go of it, unless somebody else has.
+    /// Makes the table grow, when all have let go of it, unless somebody else does: who came too late must not wait for it, since
+    /// the others hold it again until it grows next.
     pub fn let_grow(&self) {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        while self.seen() > table.room() {
-            table.grow();
+        while self.growing.load(SeqCst) {
+            let mut table = match self.table.try_write() {
+                Ok(table) => table,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    yield_now();
+                    continue;
+                }
+            };
+            while self.seen() > table.room() {
+                table.grow();
+            }
+            self.room.store(table.room() as u64, SeqCst);
+            self.growing.store(false, SeqCst);
         }
-        self.room.store(table.room() as u64, Relaxed);
-        self.growing.store(false, Relaxed);
     }
 
     /// What all have done.
