@@ -7,7 +7,7 @@ use warpstep::choice::Oracle;
 use warpstep::explore::Progress as Promise;
 use warpstep::explore::space::{Edge, Fairness, Options, Space, Unit, explore, explore_together};
 use warpstep::machine::walk::{Agent, Begun, Grain, Mark, State, Walk};
-use warpstep::machine::{Config, Context, ControlModel, MemoryModel, Tell};
+use warpstep::machine::{Bounds, Config, Context, ControlModel, MemoryModel, Tell};
 use warpstep::program::env::ProgEnv;
 use warpstep::verdict::{LimitKind, Stop};
 
@@ -119,7 +119,7 @@ impl How {
         let outcome = |state: &dyn State| state.bytes(address, of.bytes).unwrap_or(&[]).to_vec();
         match &mut walks[..] {
             [one] => explore(&mut **one, &mut options, &mut |state| outcome(state)),
-            walks => explore_together(walks, &mut options, &outcome),
+            walks => explore_together(walks, &mut options, &outcome, &Bounds::default()),
         }
     }
 }
@@ -224,7 +224,7 @@ fn limits_hold() {
         let (_, launch) = program.launch(&mut context);
         walks.push(context.walk(&[launch], Grain::Visible).unwrap());
     }
-    let space = explore_together(&mut walks, &mut options, &|state| state.memory_hash());
+    let space = explore_together(&mut walks, &mut options, &|state| state.memory_hash(), &Bounds::default());
     assert_eq!(space.limit, Some(LimitKind::Interrupted));
 }
 

@@ -47,7 +47,7 @@ impl Target {
             let more = (1..options.threads)
                 .map(|_| self::walk(self.start().context(), self.launches(), how.grain, options.races));
             let mut walks = std::iter::once(Ok(walk)).chain(more).collect::<Result<Vec<_>, Stop>>()?;
-            let space = explore_together(&mut walks, options, &|walk| walk.memory_hash());
+            let space = explore_together(&mut walks, options, &|walk| walk.memory_hash(), self.bounds());
             walk = walks.swap_remove(0);
             drop_beside(walks);
             space

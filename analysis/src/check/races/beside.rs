@@ -3,12 +3,12 @@
 use super::access;
 use super::clock::Thread;
 use super::context::Context;
-use super::copies::{By, DEVICE};
+use super::copies::{By, DEVICE, Flown};
 use super::finding::Conflict;
 use super::history::Raced;
 use super::sites::{Awaited, Flight, Side, Site};
 use super::watch::Watch;
-use crate::base::{LANES, LaneMask, lanes_of};
+use crate::base::{Frame, LANES, LaneMask, lanes_of};
 use crate::verdict::{Access, AccessKind, Contents, DeviceMemory, Step, Stop, Stride, Unordered, Who};
 
 impl Watch {
@@ -82,33 +82,42 @@ impl Watch {
         let Some(at) = self.block(who) else { return Ok(()) };
         for (number, lanes) in self.copies.awaited(at, who.warp, step.lanes, awaited) {
             let Some(flown) = self.copies.wait(number, lanes, awaited.read) else { continue };
-            let memory = Contents { device: &Nothing, window: 0, shared: &[], later: true };
-            let mut again = |pc, lanes, kind, addresses: &[u64; LANES], bytes| {
-                let strides = [Stride::Mixed; 2];
-                let (together, element, regs) = (lanes, 0, step.regs);
-                let access = Access {
+            flown.again(lanes, awaited.read, step.regs, &mut |access| access::noted(self, at, who, access, sites))?;
+        }
+        Ok(())
+    }
+}
+
+impl Flown {
+    /// Tells the accesses of lanes once more: those that they read by, and those that they wrote by unless they have only `read`.
+    ///
+    /// # Errors
+    /// Those of `tell`.
+    pub(super) fn again(
+        &self,
+        lanes: LaneMask,
+        read: bool,
+        regs: &Frame,
+        tell: &mut dyn FnMut(&Access<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let memory = Contents { device: &Nothing, window: 0, shared: &[], later: true };
+        let source = (self.pcs[0], AccessKind::Read, &self.from, &self.taken);
+        let goal = (self.pcs[1], self.writes, &self.to, &self.bytes);
+        for (pc, kind, first, bytes) in std::iter::once(source).chain((!read).then_some(goal)) {
+            for (lanes, addresses, bytes) in pieces(lanes, first, bytes) {
+                tell(&Access {
                     pc,
                     lanes,
-                    together,
-                    element,
+                    together: lanes,
+                    element: 0,
                     kind,
-                    addresses,
-                    strides,
+                    addresses: &addresses,
+                    strides: [Stride::Mixed; 2],
                     bytes,
                     regs,
                     memory,
                     access_id: None,
-                };
-                access::noted(self, at, who, &access, sites)
-            };
-            for (lanes, addresses, bytes) in pieces(lanes, &flown.from, &flown.taken) {
-                again(flown.pcs[0], lanes, AccessKind::Read, &addresses, bytes)?;
-            }
-            if awaited.read {
-                continue;
-            }
-            for (lanes, addresses, bytes) in pieces(lanes, &flown.to, &flown.bytes) {
-                again(flown.pcs[1], lanes, flown.writes, &addresses, bytes)?;
+                })?;
             }
         }
         Ok(())
@@ -116,11 +125,7 @@ impl Watch {
 }
 
 /// What lanes accessed, 16 bytes of each lane at most at once: lanes, addresses, bytes of each.
-pub(super) fn pieces(
-    lanes: LaneMask,
-    first: &[u64; LANES],
-    bytes: &[u32; LANES],
-) -> Vec<(LaneMask, [u64; LANES], u32)> {
+fn pieces(lanes: LaneMask, first: &[u64; LANES], bytes: &[u32; LANES]) -> Vec<(LaneMask, [u64; LANES], u32)> {
     let longest = lanes_of(lanes).map(|lane| bytes[lane]).max().unwrap_or(0);
     let mut all = Vec::new();
     for from in (0..longest).step_by(16) {
@@ -137,7 +142,7 @@ pub(super) fn pieces(
 
 /// Memory of which nothing is known.
 #[derive(Debug)]
-pub(super) struct Nothing;
+struct Nothing;
 
 impl DeviceMemory for Nothing {
     fn bytes(&self, _: u64, _: u64) -> Option<&[u8]> {

@@ -6,7 +6,11 @@
 use super::followed::Merged;
 use super::graph::{Connected, Edge, Graph, NONE};
 use super::ledger::Notes;
+use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
+
+/// Steps between two questions whether to go on.
+const PATIENCE: u32 = 1 << 12;
 
 /// A state on the way.
 struct Level {
@@ -24,6 +28,8 @@ pub(super) struct Joined {
     /// Steps that led nowhere, by their numbers here and there.
     nowhere: Vec<(u32, u32)>,
     pub deepest: u64,
+    /// Why the graph ends before all that threads have noted.
+    pub cut: Option<LimitKind>,
     bits: u32,
 }
 
@@ -62,20 +68,21 @@ fn chain(notes: &mut [Notes], bits: u32) -> Vec<(u32, usize, usize)> {
     roles
 }
 
-/// One graph of all.
-pub(super) fn merge(mut notes: Vec<Notes>, bits: u32) -> Joined {
+/// One graph of all, as far as `up` lets it be made. Parts that are told as strongly connected are whole.
+pub(super) fn merge(mut notes: Vec<Notes>, bits: u32, up: &dyn Fn() -> Option<LimitKind>) -> Joined {
     let taken = chain(&mut notes, bits);
     let states = notes.iter().map(|l| vec![NONE; l.seen.len()]).collect();
     let (count, steps) =
         (notes.iter().map(|l| l.seen.len()).sum::<usize>(), notes.iter().map(|l| l.edges.len()).sum::<usize>());
-    let joined = Joined { graph: Graph::with_room(count, steps), states, nowhere: Vec::new(), deepest: 0, bits };
+    let joined =
+        Joined { graph: Graph::with_room(count, steps), states, nowhere: Vec::new(), deepest: 0, cut: None, bits };
     let parted = notes.iter().any(|l| !l.followed.is_empty() || !l.adopted.is_empty());
     let open = FixedBitSet::with_capacity(count);
     let merged = notes.iter().map(|_| [Merged::default(), Merged::default()]).collect();
     let (loops, connected) = (FixedBitSet::with_capacity(count), Connected::default());
     let mut merging =
         Merging { notes, taken, parted, merged, joined, open, loops, stack: Vec::new(), way: Vec::new(), connected };
-    merging.all();
+    merging.joined.cut = merging.all(up);
     let Merging { mut joined, connected, .. } = merging;
     joined.graph.connect(connected);
     joined.nowhere.sort_unstable();
@@ -101,9 +108,17 @@ struct Merging {
 }
 
 impl Merging {
-    fn all(&mut self) {
+    fn all(&mut self, up: &dyn Fn() -> Option<LimitKind>) -> Option<LimitKind> {
         self.enter(0, NONE, NONE);
+        let mut patience = PATIENCE;
         while let Some(level) = self.way.last_mut() {
+            patience -= 1;
+            if patience == 0 {
+                patience = PATIENCE;
+                if let Some(limit) = up() {
+                    return Some(limit);
+                }
+            }
             if level.next == NONE {
                 self.leave();
                 continue;
@@ -133,6 +148,7 @@ impl Merging {
                 level.low = level.low.min(to);
             }
         }
+        None
     }
 
     /// A state that was not come to before.

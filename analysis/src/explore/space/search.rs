@@ -24,9 +24,9 @@ pub(super) struct Run<'a, 'o, 'k, O, B> {
     pub space: Space<O>,
     /// Where states and steps are noted.
     pub book: B,
-    /// States in which runs came to their ends, and where they stop, by state or by step, where that is told by a graph that
-    /// is made later.
-    pub ends: Vec<(u32, O)>,
+    /// States in which runs came to their ends, each with the place of the outcome, and where they stop, by state or by step, where
+    /// that is told by a graph that is made later.
+    pub ends: Vec<(u32, usize)>,
     pub stops: Vec<(Place, Identity)>,
     /// The way to the first state of the stack, and up to which state on it nothing is left to be given away.
     pub base: Vec<Move>,
@@ -258,15 +258,15 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
 
     /// A run came to its end.
     fn end(&mut self, state: u32, outcome: O) {
-        if !B::ALONE {
-            self.ends.push((state, outcome));
-            return;
-        }
-        if let Some(known) = self.space.outcomes.get_mut(&outcome) {
+        let at = if let Some((at, _, known)) = self.space.outcomes.get_full_mut(&outcome) {
             known.count += 1;
+            at
         } else {
             let path = self.path(None);
-            self.space.outcomes.insert(outcome, Reaches { count: 1, path });
+            self.space.outcomes.insert_full(outcome, Reaches { count: 1, path }).0
+        };
+        if !B::ALONE {
+            self.ends.push((state, at));
         }
     }
 
@@ -291,7 +291,7 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
 
     /// The steps on the way, and one more.
     fn path(&self, last: Option<Move>) -> Vec<Move> {
-        self.stack.iter().filter_map(|n| n.by).chain(last).collect()
+        self.base.iter().copied().chain(self.stack.iter().filter_map(|n| n.by)).chain(last).collect()
     }
 
     /// A run stops: in a state, or by a step from the last one.

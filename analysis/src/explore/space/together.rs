@@ -1,6 +1,7 @@
 //! A search by several threads, as one by one thread would tell it (D-threads).
 
 use super::frozen::{Before, Keep};
+use super::graph::NONE;
 use super::job::Job;
 use super::ledger::{Ledger, Notes};
 use super::left::Left;
@@ -10,20 +11,29 @@ use super::team::{Team, Watch};
 use super::way::{Place, numbered};
 use super::{Found, Options, Progress, Reaches, Space};
 use crate::explore::retrace::stop_on;
+use crate::machine::Bounds;
 use crate::machine::walk::{Mark, State, Walk};
 use crate::verdict::{Identity, LimitKind, Stop};
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::thread::scope;
 
+/// Where runs of a thread came to their ends, each with the place of its outcome, and the outcomes.
+type Ends<O> = (Vec<(u32, usize)>, IndexMap<O, Reaches>);
+
 /// What a thread comes to.
 struct Part<O> {
     notes: Notes,
-    ends: Vec<(u32, O)>,
+    ends: Vec<(u32, usize)>,
     stops: Vec<(Place, Identity)>,
     left: Left,
     progress: Progress,
+    /// What it found, with its own ways.
+    outcomes: IndexMap<O, Reaches>,
+    found: Vec<Found>,
     /// The limit that it reached itself.
     limit: Option<LimitKind>,
     pruned: bool,
@@ -43,11 +53,13 @@ struct How {
 
 /// As [`explore`](super::explore), by as many threads as there are walks, all of which stand at the same start, and do so
 /// afterwards. A search that comes to its end finds what one thread finds; whole states are not kept
-/// ([`Options::audit`]).
+/// ([`Options::audit`]). The one graph of all is made within what `bounds` leave for showing what was found; where they cut it, the
+/// limit is told, and what was found is, too.
 pub fn explore_together<O: Eq + Hash + Send>(
     walks: &mut [Box<dyn Walk>],
     options: &mut Options<'_>,
     outcome: &(dyn Fn(&dyn State) -> O + Sync),
+    bounds: &Bounds,
 ) -> Space<O> {
     let how = How {
         warps: options.warps,
@@ -75,6 +87,7 @@ pub fn explore_together<O: Eq + Hash + Send>(
     });
     let parts = parts.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     space.limit = parts.iter().find_map(|part| part.limit);
+    bounds.show();
     if space.limit.is_some() {
         // One may have come to an end just then.
         let stand = walks.iter_mut().map(|walk| walk.state().standing()).find(|warps| !warps.is_empty());
@@ -89,7 +102,7 @@ pub fn explore_together<O: Eq + Hash + Send>(
     let rest = team.left().into_iter().map(waits).collect();
     let held = walks.iter().map(|walk| walk.held()).sum::<usize>();
     if let Some(walk) = walks.first_mut() {
-        told(&mut space, (how, parts, rest), &mut **walk, team);
+        told(&mut space, (how, parts, rest), &mut **walk, (team, bounds));
     }
     space.progress.bytes = (space.graph.bytes() + held) as u64;
     space
@@ -151,7 +164,8 @@ fn work<O: Eq + Hash>(
     let pruned = run.is_pruned();
     let Run { book, ends, stops, space, .. } = run;
     let limit = if told_to.get() { None } else { space.limit }.or(reached.get());
-    Part { notes: book.notes, ends, stops, left, progress: space.progress, limit, pruned }
+    let Space { progress, outcomes, found, .. } = space;
+    Part { notes: book.notes, ends, stops, left, progress, outcomes, found, limit, pruned }
 }
 
 /// What all threads come to, told as one search tells it.
@@ -159,9 +173,9 @@ fn told<O: Eq + Hash>(
     space: &mut Space<O>,
     (how, parts, mut lefts): (How, Vec<Part<O>>, Vec<Left>),
     walk: &mut dyn Walk,
-    team: &Team,
+    (team, bounds): (&Team, &Bounds),
 ) {
-    let (mut notes, mut ends, mut stops) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut notes, mut ends, mut stops, mut found) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         let Progress { transitions, schedules, .. } = part.progress;
         space.progress.transitions += transitions;
@@ -171,22 +185,52 @@ fn told<O: Eq + Hash>(
         }
         notes.push(part.notes);
         lefts.push(part.left);
-        ends.extend(part.ends);
+        ends.push((part.ends, part.outcomes));
         stops.extend(part.stops);
+        found.extend(part.found);
     }
-    let joined = merge(notes, team.bits);
-    let mut ends: Vec<(Option<u32>, O)> = ends.into_iter().map(|(old, o)| (joined.state(old), o)).collect();
-    ends.sort_by_key(|(state, _)| *state);
-    for (state, outcome) in ends {
-        let path = || state.map(|state| joined.graph.path(state)).unwrap_or_default();
-        space.outcomes.entry(outcome).or_insert_with(|| Reaches { count: 0, path: path() }).count += 1;
-    }
+    let joined = merge(notes, team.bits, &|| bounds.up());
+    space.limit = space.limit.or(joined.cut);
+    ended(space, ends, &joined);
     stopped(space, stops, &joined, walk);
+    // What the graph does not come to, where it was cut, is told by the ways of who found it.
+    for one in found {
+        if space.found.iter().all(|known| known.stop.identity() != one.stop.identity()) {
+            space.found.push(one);
+        }
+    }
     space.progress.deepest = joined.deepest;
     space.progress.states = joined.graph.states() as u64;
     let left = Left::merge(lefts, how.warps, |old| joined.state(old));
     space.graph = joined.graph;
     space.graph.leave(left);
+}
+
+/// The outcomes, in the order of the first states that have them; those of a thread come with their states.
+fn ended<O: Eq + Hash>(space: &mut Space<O>, ends: Vec<Ends<O>>, joined: &Joined) {
+    let mut firsts: IndexMap<O, (Option<u32>, Reaches)> = IndexMap::new();
+    for (states, outcomes) in ends {
+        let mut first = vec![None; outcomes.len()];
+        for (state, at) in states.into_iter().filter_map(|(old, at)| Some((joined.state(old)?, at))) {
+            first[at] = Some(first[at].map_or(state, |known: u32| known.min(state)));
+        }
+        for ((outcome, reaches), here) in outcomes.into_iter().zip(first) {
+            match firsts.entry(outcome) {
+                Entry::Vacant(new) => _ = new.insert((here, reaches)),
+                Entry::Occupied(mut known) => {
+                    let (first, all) = known.get_mut();
+                    all.count += reaches.count;
+                    *first = [*first, here].into_iter().flatten().min();
+                }
+            }
+        }
+    }
+    firsts.sort_by_key(|_, (first, _)| first.unwrap_or(NONE));
+    for (outcome, (first, Reaches { count, path })) in firsts {
+        // Where the graph was cut before it came to the state, the way is that of who found it.
+        let path = first.map_or(path, |state| joined.graph.path(state));
+        space.outcomes.insert(outcome, Reaches { count, path });
+    }
 }
 
 /// The first stop of each kind, in the order of the steps to them.

@@ -3,12 +3,11 @@
 use super::known::{Spot, Thread, Touch};
 use super::state::History;
 use super::{Causal, Part};
-use crate::base::{LANES, LaneMask, lanes_of};
-use crate::check::races::beside::{Nothing, pieces};
+use crate::base::{LANES, lanes_of};
 use crate::check::races::clock;
 use crate::check::races::copies::{By, DEVICE};
 use crate::check::races::sites::{AccessSite, Awaited, Flight, Side, access_at};
-use crate::verdict::{Access, AccessKind, Contents, Step, Stop, Stride, Unordered, Who};
+use crate::verdict::{Access, AccessKind, Step, Stop, Unordered, Who};
 
 /// A thread as copies name it: its warp by its number in the block.
 const fn named((block, warp, lane): Thread) -> clock::Thread {
@@ -97,35 +96,15 @@ impl Causal {
     ) -> Result<(), Stop> {
         for (number, lanes) in history.copies.awaited(at_block(who), who.warp, step.lanes, awaited) {
             let Some(flown) = history.copies.wait(number, lanes, awaited.read) else { continue };
-            let memory = Contents { device: &Nothing, window: 0, shared: &[], later: true };
-            let mut again = |pc, lanes: LaneMask, kind, addresses: &[u64; LANES], bytes| {
-                let (strides, together, element, regs) = ([Stride::Mixed; 2], lanes, 0, step.regs);
-                let access = Access {
-                    pc,
-                    lanes,
-                    together,
-                    element,
-                    kind,
-                    addresses,
-                    strides,
-                    bytes,
-                    regs,
-                    memory,
-                    access_id: None,
-                };
-                match access_at(&self.sites, pc).copied() {
-                    Some(site) => self.touch_all(history, who, &access, &site),
+            flown.again(
+                lanes,
+                awaited.read,
+                step.regs,
+                &mut |access| match access_at(&self.sites, access.pc).copied() {
+                    Some(site) => self.touch_all(history, who, access, &site),
                     None => Ok(()),
-                }
-            };
-            for (lanes, addresses, bytes) in pieces(lanes, &flown.from, &flown.taken) {
-                again(flown.pcs[0], lanes, AccessKind::Read, &addresses, bytes)?;
-            }
-            for (lanes, addresses, bytes) in pieces(lanes, &flown.to, &flown.bytes) {
-                if !awaited.read {
-                    again(flown.pcs[1], lanes, flown.writes, &addresses, bytes)?;
-                }
-            }
+                },
+            )?;
         }
         Ok(())
     }
