@@ -108,3 +108,23 @@ fn what_is_wrong_with_a_bulk_copy_is_proved() {
         assert!(runs.contains(&true) && runs.contains(&false), "{runs:?}");
     }
 }
+
+/// A store that no fence between proxies follows, and that only some schedules make.
+#[test]
+fn a_fence_that_some_schedules_miss_is_proved() {
+    for first in [0, 1] {
+        let some = format!(
+            "mov.u32 %r7, 1;\natom.global.exch.b32 %r6, [%m+64], %r7;\nsetp.eq.u32 %p2, %r6, {first};\n\
+             setp.eq.and.u32 %p2, %r0, 0, %p2;\n@%p2 st.shared.u32 [s+20], %r0;\n"
+        );
+        let text = handed("").replace("@!%p0 bra wait;", &format!("{some}@!%p0 bra wait;"));
+        assert!(text.contains("[s+20]"), "{text}");
+        for control in [ControlModel::Its, ControlModel::Thread] {
+            let found = proved(&text, control).unwrap();
+            let says = |finding: &Finding| finding.error.to_string().contains("fence.proxy.async");
+            assert!(found.iter().any(says), "{first} {control:?} {found:?}");
+            let runs: Vec<_> = (0..40).map(|seed| run(&text, control, seed).is_some()).collect();
+            assert!(runs.contains(&true) && runs.contains(&false), "{runs:?}");
+        }
+    }
+}

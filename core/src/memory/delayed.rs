@@ -226,17 +226,9 @@ impl Landing for Arena {
     }
 }
 
-impl Landing for Split {
-    fn lands_apart(&self) -> bool {
-        true
-    }
-}
+impl Landing for Split {}
 
-impl Landing for Lsc {
-    fn lands_apart(&self) -> bool {
-        true
-    }
-}
+impl Landing for Lsc {}
 
 impl Landing for Slsc {
     fn lands_apart(&self) -> bool {

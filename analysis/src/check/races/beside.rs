@@ -54,7 +54,7 @@ impl Watch {
     fn across_proxies(&mut self, cx: &Context<'_>) -> Result<(), Stop> {
         let access = cx.access;
         let reads = cx.site.copies == Some(Flight { side: Side::Source, bulk: true });
-        let writes = cx.site.copies.is_none() && access.kind != AccessKind::Read;
+        let writes = self.copies.proxies.matter() && cx.site.copies.is_none() && access.kind != AccessKind::Read;
         for lane in lanes_of(access.lanes).filter(|_| reads || writes) {
             let address = access.addresses[lane];
             if !self.is_shared(cx, address).unwrap_or(false) {

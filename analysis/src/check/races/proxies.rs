@@ -10,6 +10,11 @@ use rustc_hash::FxHashMap;
 /// Who stored a word, and by which instruction.
 type By = (Thread, Pc);
 
+/// Whether a program copies in bulk.
+pub(super) fn has_bulk(env: &ProgEnv) -> bool {
+    env.code.iter().any(|i| matches!(i.op, Op::Bulk(_)))
+}
+
 /// The words of shared memory that were stored since their block's last fence between proxies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Proxies {
@@ -22,8 +27,7 @@ pub(super) struct Proxies {
 impl Proxies {
     /// A launch of a program begins.
     pub fn begin(&mut self, env: &ProgEnv) {
-        let matter = env.code.iter().any(|i| matches!(i.op, Op::Bulk(_)));
-        *self = Self { matter, stored: FxHashMap::default() };
+        *self = Self { matter: has_bulk(env), stored: FxHashMap::default() };
     }
 
     /// Whether ordinary accesses matter.
@@ -33,9 +37,7 @@ impl Proxies {
 
     /// A thread has stored bytes.
     pub fn stored(&mut self, at: usize, (address, bytes): (u64, u32), by: By) {
-        if self.matter {
-            words(address, bytes).for_each(|word| _ = self.stored.insert((at, word), by));
-        }
+        words(address, bytes).for_each(|word| _ = self.stored.insert((at, word), by));
     }
 
     /// A thread of a block has executed a fence between proxies. Which stores it is for is not looked at: no store before it is told any more.

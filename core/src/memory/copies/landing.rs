@@ -10,7 +10,9 @@ use crate::verdict::{AccessId, Sink, Stop, Who};
 /// Memory that copies can be in flight beside.
 pub trait Landing: Memory {
     /// Whether the lanes of an instruction land one by one, as they access this memory.
-    fn lands_apart(&self) -> bool;
+    fn lands_apart(&self) -> bool {
+        true
+    }
 
     /// Whether it may keep copies from landing: by [`Landing::comes_after`] or [`Landing::is_in_the_way`].
     fn may_keep(&self) -> bool {

@@ -93,10 +93,6 @@ impl Fermi {
 }
 
 impl Landing for Fermi {
-    fn lands_apart(&self) -> bool {
-        true
-    }
-
     fn may_keep(&self) -> bool {
         true
     }

@@ -13,10 +13,6 @@ use crate::memory::lockstep::Slots;
 use crate::verdict::{AccessId, Sink, Stop};
 
 impl Landing for Mutexed {
-    fn lands_apart(&self) -> bool {
-        true
-    }
-
     fn may_keep(&self) -> bool {
         true
     }

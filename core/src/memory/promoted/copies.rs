@@ -73,10 +73,6 @@ impl Promoted {
 }
 
 impl Landing for Promoted {
-    fn lands_apart(&self) -> bool {
-        true
-    }
-
     fn may_keep(&self) -> bool {
         true
     }

@@ -15,10 +15,11 @@ use super::RacesOptions;
 use super::conflict::cause;
 use super::context::stored;
 use super::finding::Benign;
+use super::proxies::has_bulk;
 use super::sites::{AccessSite, Site, access_at, sites};
 use crate::base::{Pc, lanes_of};
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Op, Space};
+use crate::program::instr::Space;
 use crate::verdict::{
     Access, AccessKind, AllocKind, Bug, BugKind, Event, Inside, Named, Race, Shape, Stop, Strength, Unordered, Who,
 };
@@ -85,7 +86,7 @@ impl Causal {
         });
         let grain = widths.min().unwrap_or(1);
         let lockstep = tokens && env.target.sm < 70;
-        let has_bulk = env.code.iter().any(|i| matches!(i.op, Op::Bulk(_)));
+        let has_bulk = has_bulk(&env);
         Self { env, sites, shapes, names, lockstep, has_bulk, benign: options.benign, grain, table: Table::default() }
     }
 
@@ -148,7 +149,7 @@ impl Causal {
         if self.lockstep {
             history.lockstep(who);
         }
-        if site.copies.is_some() || history.copies.looks_at_all() || self.has_bulk {
+        if self.has_bulk || site.copies.is_some() || !history.copies.is_empty() {
             self.beside_copies(history, (who, access, &site))?;
         }
         self.touch_all(history, who, access, &site)
