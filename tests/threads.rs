@@ -2,12 +2,15 @@
 //! number, in every grain, under every control model, on every kind of memory.
 
 use crate::small::{Small, small};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use warpstep::choice::Oracle;
 use warpstep::explore::Progress as Promise;
 use warpstep::explore::space::{Edge, Fairness, Options, Space, Unit, explore, explore_together};
 use warpstep::machine::walk::{Agent, Begun, Grain, Mark, State, Walk};
-use warpstep::machine::{Bounds, Config, Context, ControlModel, MemoryModel, Tell};
+use warpstep::machine::{Bounds, Config, Context, ControlModel, Host, MemoryModel, Tell};
 use warpstep::program::env::ProgEnv;
 use warpstep::verdict::{LimitKind, Stop};
 
@@ -288,5 +291,73 @@ impl Walk for Lying {
 
     fn state(&mut self) -> &dyn State {
         self.0.state()
+    }
+}
+
+/// Where bounds end a search while the one graph is made, the limit is told, and what threads found is, with ways that lead there.
+#[test]
+fn what_was_found_is_told_where_the_graph_is_cut() {
+    static ASKED: AtomicU64 = AtomicU64::new(0);
+    // More memory is taken than there may be, from some question on.
+    fn taken() -> u64 {
+        if ASKED.load(Relaxed) > 0 { 1 << 40 } else { 0 }
+    }
+    let text = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 m)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %m;
+    ld.param.u64 %m, [m];
+    mov.u32 %r0, %tid.x;
+    atom.global.add.u32 %r1, [%m], 1;
+    atom.global.add.u32 %r2, [%m+4], %r1;
+    setp.eq.u32 %p, %r2, 3;
+    @%p trap;
+    atom.global.exch.b32 %r3, [%m+8], %r0;
+    ret;
+}
+";
+    let config = Config { control: Some(ControlModel::Thread), ..Config::default() };
+    let program = small(text, 1, 5, config);
+    let all = program.search(Grain::Visible, |walk, outcome| {
+        let mut poll = |_: &_| None;
+        explore(walk, &mut Options::states(false, &mut poll), outcome)
+    });
+    assert!(!all.found.is_empty() && all.outcomes.len() > 1 && all.graph.states() > 5_000, "{}", all.graph.states());
+    let mut context = Context::new(Arc::clone(&program.env), program.config.clone()).unwrap();
+    let (address, launch) = program.launch(&mut context);
+    let mut walks: Vec<_> = (0..2).map(|_| context.walk(std::slice::from_ref(&launch), Grain::Visible).unwrap()).collect();
+    let bounds = Bounds::new(Host { taken: Some(taken), interrupted: None }, None, Some(1 << 30), false);
+    let mut poll = |_: &_| None;
+    let outcome = |state: &dyn State| state.bytes(address, program.bytes).unwrap_or(&[]).to_vec();
+    ASKED.store(1, Relaxed);
+    let cut = explore_together(&mut walks, &mut Options::states(false, &mut poll), &outcome, &bounds);
+    assert!(cut.limit.is_some() && cut.graph.states() == 0, "{:?}", cut.limit);
+    assert_eq!(cut.progress.states, all.progress.states);
+    let kinds = |space: &Space<Vec<u8>>| space.found.iter().map(|f| f.stop.identity()).collect::<BTreeSet<_>>();
+    assert_eq!(kinds(&cut), kinds(&all));
+    let counts =
+        |space: &Space<Vec<u8>>| space.outcomes.iter().map(|(o, r)| (o.clone(), r.count)).collect::<BTreeMap<_, _>>();
+    assert_eq!(counts(&cut), counts(&all));
+    // The ways are those of the walk.
+    let ways = cut.found.iter().map(|f| (&f.path, None)).chain(cut.outcomes.iter().map(|(o, r)| (&r.path, Some(o))));
+    for (path, ends) in ways {
+        let walk = &mut walks[0];
+        let start = walk.mark();
+        let mut stopped = false;
+        for (k, step) in path.iter().enumerate() {
+            let mut agents = Vec::new();
+            walk.agents(&mut agents);
+            let mut odometer = warpstep::explore::Odometer::new();
+            stopped = walk.advance(agents[usize::from(step.agent)], &mut odometer, None).is_err();
+            assert!(!stopped || k + 1 == path.len());
+        }
+        assert_eq!(stopped, ends.is_none());
+        assert!(ends.is_none_or(|ends| *ends == outcome(walk.state())), "{path:?}");
+        walk.back(start);
     }
 }

@@ -68,7 +68,7 @@ fn chain(notes: &mut [Notes], bits: u32) -> Vec<(u32, usize, usize)> {
     roles
 }
 
-/// One graph of all, as far as `up` lets it be made. Parts that are told as strongly connected are whole.
+/// One graph of all, or what there is of it where `up` says why it cannot be made to its end.
 pub(super) fn merge(mut notes: Vec<Notes>, bits: u32, up: &dyn Fn() -> Option<LimitKind>) -> Joined {
     let taken = chain(&mut notes, bits);
     let states = notes.iter().map(|l| vec![NONE; l.seen.len()]).collect();

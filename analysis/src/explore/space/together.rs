@@ -189,6 +189,7 @@ fn told<O: Eq + Hash>(
         stops.extend(part.stops);
         found.extend(part.found);
     }
+    let states: usize = notes.iter().map(|notes: &Notes| notes.seen.len()).sum();
     let joined = merge(notes, team.bits, &|| bounds.up());
     space.limit = space.limit.or(joined.cut);
     ended(space, ends, &joined);
@@ -200,6 +201,11 @@ fn told<O: Eq + Hash>(
         }
     }
     space.progress.deepest = joined.deepest;
+    if joined.cut.is_some() {
+        // Steps are missing in states that it has come to: no cycle in it could be told to be fair.
+        space.progress.states = states as u64;
+        return;
+    }
     space.progress.states = joined.graph.states() as u64;
     let left = Left::merge(lefts, how.warps, |old| joined.state(old));
     space.graph = joined.graph;
