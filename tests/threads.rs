@@ -330,7 +330,8 @@ fn what_was_found_is_told_where_the_graph_is_cut() {
     assert!(!all.found.is_empty() && all.outcomes.len() > 1 && all.graph.states() > 5_000, "{}", all.graph.states());
     let mut context = Context::new(Arc::clone(&program.env), program.config.clone()).unwrap();
     let (address, launch) = program.launch(&mut context);
-    let mut walks: Vec<_> = (0..2).map(|_| context.walk(std::slice::from_ref(&launch), Grain::Visible).unwrap()).collect();
+    let mut walks: Vec<_> =
+        (0..2).map(|_| context.walk(std::slice::from_ref(&launch), Grain::Visible).unwrap()).collect();
     let bounds = Bounds::new(Host { taken: Some(taken), interrupted: None }, None, Some(1 << 30), false);
     let mut poll = |_: &_| None;
     let outcome = |state: &dyn State| state.bytes(address, program.bytes).unwrap_or(&[]).to_vec();

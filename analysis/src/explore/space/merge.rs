@@ -6,6 +6,7 @@
 use super::followed::Merged;
 use super::graph::{Connected, Edge, Graph, NONE};
 use super::ledger::Notes;
+use crate::base::drop_beside;
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
 
@@ -83,7 +84,8 @@ pub(super) fn merge(mut notes: Vec<Notes>, bits: u32, up: &dyn Fn() -> Option<Li
     let mut merging =
         Merging { notes, taken, parted, merged, joined, open, loops, stack: Vec::new(), way: Vec::new(), connected };
     merging.joined.cut = merging.all(up);
-    let Merging { mut joined, connected, .. } = merging;
+    let Merging { mut joined, connected, notes, .. } = merging;
+    drop_beside(notes);
     joined.graph.connect(connected);
     joined.nowhere.sort_unstable();
     joined

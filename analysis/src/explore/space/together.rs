@@ -10,6 +10,7 @@ use super::search::Run;
 use super::team::{Team, Watch};
 use super::way::{Place, numbered};
 use super::{Found, Options, Progress, Reaches, Space};
+use crate::base::drop_beside;
 use crate::explore::retrace::stop_on;
 use crate::machine::Bounds;
 use crate::machine::walk::{Mark, State, Walk};
@@ -202,6 +203,7 @@ fn told<O: Eq + Hash>(
     }
     space.progress.deepest = joined.deepest;
     if joined.cut.is_some() {
+        drop_beside(joined);
         // Steps are missing in states that it has come to: no cycle in it could be told to be fair.
         space.progress.states = states as u64;
         return;
