@@ -9,12 +9,15 @@
 //! entries in the same order (A. Laarman, J. van de Pol, M. Weber, "Boosting Multi-Core Reachability Performance with Shared
 //! Hash Tables", 2010). A table grows when nobody else holds it.
 
-use std::hint::spin_loop;
+use std::hint::{black_box, spin_loop};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Entries of a table at first, as a power of two.
 const FIRST: u32 = 9;
+
+/// Bytes that the system hands out at once, at least.
+const PAGE: usize = 4096;
 
 /// Half of a state's number; then the rest of 96 bits above the number of its place from 1 on. Zeros: nothing.
 type Entry = [AtomicU64; 2];
@@ -42,7 +45,13 @@ const fn bits(number: u128) -> (u64, u64) {
 impl Slots {
     /// Room for a power of two of states, half of which may come.
     pub fn with(power: u32) -> Self {
-        Self { entries: (0..1_usize << power).map(|_| Entry::default()).collect(), shift: u64::BITS - power }
+        let mut entries: Vec<Entry> = (0..1_usize << power).map(|_| Entry::default()).collect();
+        // Memory that is zero and was never written is one page that all share. To read it first and write it then, as a
+        // table does that grows, takes two faults, and the second one interrupts all other threads.
+        for page in black_box(&mut entries).chunks_mut(PAGE / size_of::<Entry>()) {
+            page[0] = Entry::default();
+        }
+        Self { entries, shift: u64::BITS - power }
     }
 
     /// The state with a number; else `fresh` is, from now on. Tells whether it is new.
