@@ -12,12 +12,12 @@ mod sparse;
 #[path = "tensor/wmma.rs"]
 mod wmma;
 
+use super::hardware::probe::{Buffer, Probe};
 use figures::{Place, Shape, place};
 use model::{Adds, Kind, element};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
-use warpstep::Kernel;
 
 /// An `mma` and how its operands lie in registers.
 struct Case {
@@ -83,13 +83,12 @@ impl Case {
         text + "ret;\n}\n"
     }
 
-    /// Runs it on matrices of random elements; every element of every lane is what the model says.
-    fn agrees(&self, exact: bool) {
+    /// Matrices of random elements, by block and product and then by row and column, and the kernel that multiplies them.
+    fn made(&self) -> (Vec<[Vec<u64>; 3]>, Probe) {
         let mut random = ChaCha8Rng::seed_from_u64(self.text.len() as u64 + u64::from(self.sm));
         let (m, n, k) = self.shape.size();
         let products = if self.shape == Shape::Quads { 4 } else { 1 };
         let lengths = [m * k, k * n, m * n];
-        // Matrices by block and product, elements by row and column.
         let mut matrices: Vec<[Vec<u64>; 3]> = Vec::new();
         for block in 0..BLOCKS * products {
             let style = block % 5;
@@ -98,7 +97,7 @@ impl Case {
             }));
         }
         let widths = [k, n, n];
-        let mut inputs: Vec<Vec<u32>> = Vec::new();
+        let mut buffers = Vec::new();
         for part in 0..3 {
             let (words, bits) = (self.words(part), self.kinds[part].bits());
             let mut all = vec![0u32; BLOCKS * 32 * words];
@@ -109,14 +108,20 @@ impl Case {
                     put(&mut all[thread * words..], bits, index, value);
                 }
             }
-            inputs.push(all);
+            buffers.push(Buffer::of(&all, u32::to_le_bytes));
         }
+        buffers.push(Buffer::result(4 * BLOCKS * 32 * self.words(3)));
+        let name = self.text.to_owned();
+        (matrices, Probe { name, ptx: self.ptx(), grid: BLOCKS as u32, block: 32, buffers })
+    }
+
+    /// Runs it; every element of every lane is what the model says.
+    fn agrees(&self, exact: bool) {
+        let (matrices, probe) = self.made();
+        let (_, n, k) = self.shape.size();
+        let products = if self.shape == Shape::Quads { 4 } else { 1 };
         let words = self.words(3);
-        let mut result = vec![0u32; BLOCKS * 32 * words];
-        let ptx = self.ptx();
-        let kernel = Kernel::from_ptx(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}")).grid(BLOCKS as u32).block(32);
-        let kernel = kernel.arg(&inputs[0]).arg(&inputs[1]).arg(&inputs[2]).arg(&mut result[..]).mma_exact(exact);
-        kernel.run().unwrap_or_else(|e| panic!("{e}\n{ptx}"));
+        let result = words_of(&probe.run_with(|kernel| kernel.mma_exact(exact)));
         for (thread, lane) in (0..BLOCKS * 32).map(|thread| (thread, thread % 32)) {
             for index in 0..self.elements(3) {
                 let bits = self.kinds[3].bits();
@@ -139,6 +144,11 @@ impl Case {
             }
         }
     }
+}
+
+/// Words of 32 bits.
+fn words_of(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
 /// Puts an element of a fragment where its registers have it.
@@ -265,4 +275,54 @@ fn integers_and_bits() {
         }
         case.agrees(false);
     }
+}
+
+/// All products that sm_90 has, for the hardware to compute.
+pub fn probes() -> Vec<Probe> {
+    let (wide, narrow, brain, tensor) =
+        ([F16, F16, F32, F32], [F16; 4], [Bf16, Bf16, F32, F32], [Tf32, Tf32, F32, F32]);
+    let small = |a, b, c| [a, b, c, c];
+    let whole = |a, b| [a, b, S32, S32];
+    let lists: [(&'static str, Shape, [Kind; 4]); 35] = [
+        ("m8n8k4.row.col.f32.f16.f16.f32", Shape::Quads, wide),
+        ("m8n8k4.row.col.f16.f16.f16.f16", Shape::Quads, narrow),
+        ("m16n8k8.row.col.f32.f16.f16.f32", shape(16, 8, 8), wide),
+        ("m16n8k8.row.col.f16.f16.f16.f16", shape(16, 8, 8), narrow),
+        ("m16n8k16.row.col.f32.f16.f16.f32", shape(16, 8, 16), wide),
+        ("m16n8k16.row.col.f16.f16.f16.f16", shape(16, 8, 16), narrow),
+        ("m16n8k8.row.col.f32.bf16.bf16.f32", shape(16, 8, 8), brain),
+        ("m16n8k16.row.col.f32.bf16.bf16.f32", shape(16, 8, 16), brain),
+        ("m16n8k4.row.col.f32.tf32.tf32.f32", shape(16, 8, 4), tensor),
+        ("m16n8k8.row.col.f32.tf32.tf32.f32", shape(16, 8, 8), tensor),
+        ("m16n8k32.row.col.f32.e4m3.e4m3.f32", shape(16, 8, 32), small(E4m3, E4m3, F32)),
+        ("m16n8k32.row.col.f32.e5m2.e4m3.f32", shape(16, 8, 32), small(E5m2, E4m3, F32)),
+        ("m16n8k32.row.col.f32.e5m2.e5m2.f32", shape(16, 8, 32), small(E5m2, E5m2, F32)),
+        ("m16n8k32.row.col.f16.e4m3.e5m2.f16", shape(16, 8, 32), small(E4m3, E5m2, F16)),
+        ("m16n8k32.row.col.f16.e4m3.e4m3.f16", shape(16, 8, 32), small(E4m3, E4m3, F16)),
+        ("m16n8k16.row.col.f32.e4m3.e4m3.f32", shape(16, 8, 16), small(E4m3, E4m3, F32)),
+        ("m16n8k16.row.col.f16.e5m2.e4m3.f16", shape(16, 8, 16), small(E5m2, E4m3, F16)),
+        ("m8n8k4.row.col.f64.f64.f64.f64", shape(8, 8, 4), [F64; 4]),
+        ("m16n8k4.row.col.f64.f64.f64.f64", shape(16, 8, 4), [F64; 4]),
+        ("m16n8k8.row.col.f64.f64.f64.f64", shape(16, 8, 8), [F64; 4]),
+        ("m16n8k16.row.col.f64.f64.f64.f64", shape(16, 8, 16), [F64; 4]),
+        ("m8n8k16.row.col.s32.s8.s8.s32", shape(8, 8, 16), whole(S8, S8)),
+        ("m8n8k16.row.col.satfinite.s32.u8.s8.s32", shape(8, 8, 16), whole(U8, S8)),
+        ("m16n8k16.row.col.s32.s8.u8.s32", shape(16, 8, 16), whole(S8, U8)),
+        ("m16n8k32.row.col.s32.s8.s8.s32", shape(16, 8, 32), whole(S8, S8)),
+        ("m16n8k32.row.col.satfinite.s32.u8.u8.s32", shape(16, 8, 32), whole(U8, U8)),
+        ("m8n8k32.row.col.s32.s4.u4.s32", shape(8, 8, 32), whole(S4, U4)),
+        ("m16n8k32.row.col.s32.u4.s4.s32", shape(16, 8, 32), whole(U4, S4)),
+        ("m16n8k64.row.col.satfinite.s32.s4.s4.s32", shape(16, 8, 64), whole(S4, S4)),
+        ("m8n8k128.row.col.s32.b1.b1.s32.xor.popc", shape(8, 8, 128), whole(B1, B1)),
+        ("m8n8k128.row.col.s32.b1.b1.s32.and.popc", shape(8, 8, 128), whole(B1, B1)),
+        ("m16n8k128.row.col.s32.b1.b1.s32.xor.popc", shape(16, 8, 128), whole(B1, B1)),
+        ("m16n8k128.row.col.s32.b1.b1.s32.and.popc", shape(16, 8, 128), whole(B1, B1)),
+        ("m16n8k256.row.col.s32.b1.b1.s32.xor.popc", shape(16, 8, 256), whole(B1, B1)),
+        ("m16n8k256.row.col.s32.b1.b1.s32.and.popc", shape(16, 8, 256), whole(B1, B1)),
+    ];
+    let dense = lists.map(|(text, shape, kinds)| {
+        let text = format!("mma.sync.aligned.{text}").leak();
+        Case { text, sm: 90, shape, kinds, adds: Adds::Once, saturates: false }.made().1
+    });
+    dense.into_iter().chain(sparse::probes()).chain(wmma::probes()).collect()
 }

@@ -4,11 +4,11 @@
 
 use super::figures::{self, Shape};
 use super::model::{Adds, Kind, element};
-use super::{get, put};
+use super::{get, put, words_of};
+use crate::hardware::probe::{Buffer, Probe};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
-use warpstep::Kernel;
 
 struct Case {
     /// From the shape on.
@@ -109,8 +109,8 @@ impl Case {
         text + "ret;\n}\n"
     }
 
-    /// Runs it on random elements and metadata; lanes that are not asked have any metadata.
-    fn agrees(&self, ordered: bool, selector: usize, exact: bool) {
+    /// Random elements, random metadata (lanes that are not asked have any), and the kernel that multiplies them.
+    fn made(&self, ordered: bool, selector: usize) -> (Vec<[Vec<u64>; 3]>, Vec<Vec<usize>>, Probe) {
         let mut random = ChaCha8Rng::seed_from_u64((self.text.len() + 100 * selector) as u64 + u64::from(self.sm));
         let (k, bits) = (self.k, self.kinds[0].bits());
         let (wide, kept) = chunk(bits);
@@ -155,11 +155,21 @@ impl Case {
                 given[thread] = given[thread] & !(15 << bit) | (indices[row * k / wide + chunk] as u32) << bit;
             }
         }
-        let (words, d_bits, ptx) = (self.words(3), self.kinds[3].bits(), self.ptx(ordered, selector));
-        let mut result = vec![0u32; BLOCKS * 32 * words];
-        let kernel = Kernel::from_ptx(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}")).grid(BLOCKS as u32).block(32);
-        let kernel = kernel.arg(&inputs[0]).arg(&inputs[1]).arg(&inputs[2]).arg(&given).arg(&mut result[..]);
-        kernel.mma_exact(exact).run().unwrap_or_else(|e| panic!("{e}\n{ptx}"));
+        let mut buffers: Vec<Buffer> = inputs.iter().map(|words| Buffer::of(words, u32::to_le_bytes)).collect();
+        buffers.push(Buffer::of(&given, u32::to_le_bytes));
+        buffers.push(Buffer::result(4 * BLOCKS * 32 * self.words(3)));
+        let name = format!("{} {} {selector}", if ordered { "ordered" } else { "sp" }, self.text);
+        let probe = Probe { name, ptx: self.ptx(ordered, selector), grid: BLOCKS as u32, block: 32, buffers };
+        (matrices, indices, probe)
+    }
+
+    /// Runs it; every element of every lane is what the model says.
+    fn agrees(&self, ordered: bool, selector: usize, exact: bool) {
+        let (matrices, indices, probe) = self.made(ordered, selector);
+        let (k, bits) = (self.k, self.kinds[0].bits());
+        let (wide, kept) = chunk(bits);
+        let (words, d_bits) = (self.words(3), self.kinds[3].bits());
+        let result = words_of(&probe.run_with(|kernel| kernel.mma_exact(exact)));
         for (thread, lane) in (0..BLOCKS * 32).map(|thread| (thread, thread % 32)) {
             let ([a, b, c], indices) = (&matrices[thread / 32], &indices[thread / 32]);
             for i in 0..words * 32 / d_bits {
@@ -245,4 +255,31 @@ fn integers() {
         whole("m16n8k128.row.col.satfinite.s32.u4.u4.s32", 128, U4, U4),
         whole("m16n8k128.row.col.s32.s4.s4.s32", 128, S4, S4),
     ]);
+}
+
+/// All products that sm_90 has, for the hardware to compute.
+pub fn probes() -> Vec<Probe> {
+    let (wide, narrow, brain, tensor) =
+        ([F16, F16, F32, F32], [F16; 4], [Bf16, Bf16, F32, F32], [Tf32, Tf32, F32, F32]);
+    let mut cases = vec![
+        float("m16n8k16.row.col.f32.f16.f16.f32", 90, 16, wide, (1, 1)),
+        float("m16n8k16.row.col.f16.f16.f16.f16", 90, 16, narrow, (1, 1)),
+        float("m16n8k32.row.col.f32.f16.f16.f32", 90, 32, wide, (1, 1)),
+        float("m16n8k32.row.col.f16.f16.f16.f16", 90, 32, narrow, (1, 1)),
+        float("m16n8k16.row.col.f32.bf16.bf16.f32", 90, 16, brain, (1, 1)),
+        float("m16n8k32.row.col.f32.bf16.bf16.f32", 90, 32, brain, (1, 1)),
+        float("m16n8k8.row.col.f32.tf32.tf32.f32", 90, 8, tensor, (1, 1)),
+        float("m16n8k16.row.col.f32.tf32.tf32.f32", 90, 16, tensor, (1, 1)),
+        float("m16n8k64.row.col.f32.e4m3.e5m2.f32", 90, 64, [E4m3, E5m2, F32, F32], (1, 1)),
+        float("m16n8k64.row.col.f32.e4m3.e4m3.f32", 90, 64, [E4m3, E4m3, F32, F32], (1, 1)),
+        float("m16n8k64.row.col.f16.e5m2.e4m3.f16", 90, 64, [E5m2, E4m3, F16, F16], (1, 1)),
+        whole("m16n8k32.row.col.s32.s8.s8.s32", 32, S8, S8),
+        whole("m16n8k32.row.col.satfinite.s32.u8.s8.s32", 32, U8, S8),
+        whole("m16n8k64.row.col.satfinite.s32.s8.u8.s32", 64, S8, U8),
+        whole("m16n8k64.row.col.s32.s4.u4.s32", 64, S4, U4),
+        whole("m16n8k128.row.col.satfinite.s32.u4.u4.s32", 128, U4, U4),
+    ];
+    cases.iter_mut().for_each(|case| case.sm = 90);
+    let each = cases.iter().flat_map(|case| (0..case.selectors).map(move |selector| (case, selector)));
+    each.flat_map(|(case, selector)| [false, true].map(|ordered| case.made(ordered, selector).2)).collect()
 }

@@ -1,11 +1,11 @@
 //! `wmma`: matrices in memory, by rows and by columns, with and without distances of their own, against the same model as `mma`.
 
 use super::model::{Adds, Kind, element};
+use crate::hardware::probe::{Buffer, Probe};
 use Kind::{B1, Bf16, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
-use warpstep::Kernel;
 use warpstep::check::Check;
 
 /// A product of matrices in memory.
@@ -114,14 +114,12 @@ impl Case {
         line + pad * 8 / self.kinds[part].bits()
     }
 
-    fn agrees(&self, rows: [bool; 4], pad: usize, space: &str, seed: u64) {
+    /// Matrices of random elements, and the kernel that multiplies them.
+    fn made(&self, rows: [bool; 4], pad: usize, space: &str, seed: u64) -> ([Vec<u64>; 3], Probe) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut matrices: [Vec<u64>; 3] = Default::default();
         let mut memory: [Vec<u8>; 4] = Default::default();
-        let at = |part: usize, row: usize, column: usize| {
-            let (major, minor) = if rows[part] { (row, column) } else { (column, row) };
-            (major * self.stride(part, rows, pad) + minor) * self.kinds[part].bits()
-        };
+        let at = |part: usize, row: usize, column: usize| self.at(rows, pad, part, row, column);
         for part in 0..4 {
             let (height, width) = self.extents()[part];
             let bits = self.kinds[part].bits();
@@ -138,17 +136,29 @@ impl Case {
                 }
             }
         }
-        let ptx = self.ptx(rows, pad, space);
-        let [a, b, c, mut d] = memory;
-        let kernel = Kernel::from_ptx(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}")).block(32);
-        let kernel = kernel.check(Check::Races).check(Check::Bounds).arg(&a).arg(&b).arg(&c).arg(&mut d[..]);
-        kernel.run().unwrap_or_else(|e| panic!("{e}\n{ptx}"));
-        let (m, n, k) = self.size;
+        let result = Buffer::result(memory[3].len());
+        let mut buffers: Vec<Buffer> = memory.into_iter().take(3).map(|bytes| Buffer { bytes, read: false }).collect();
+        buffers.push(result);
+        let [a, b, c, d] = self.kinds.map(name);
+        let name = format!("wmma {} {d}.{a}.{b}.{c}{} {rows:?} {pad}", self.shape(), self.op);
+        (matrices, Probe { name, ptx: self.ptx(rows, pad, space), grid: 1, block: 32, buffers })
+    }
+
+    /// Where an element of a matrix is, in bits.
+    fn at(&self, rows: [bool; 4], pad: usize, part: usize, row: usize, column: usize) -> usize {
+        let (major, minor) = if rows[part] { (row, column) } else { (column, row) };
+        (major * self.stride(part, rows, pad) + minor) * self.kinds[part].bits()
+    }
+
+    fn agrees(&self, rows: [bool; 4], pad: usize, space: &str, seed: u64) {
+        let (matrices, probe) = self.made(rows, pad, space, seed);
+        let d = probe.run_with(|kernel| kernel.check(Check::Races).check(Check::Bounds));
+        let ((m, n, k), ptx) = (self.size, &probe.ptx);
         for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
             let (x, y): (Vec<u64>, Vec<u64>) =
                 (0..k).map(|i| (matrices[0][row * k + i], matrices[1][i * n + column])).unzip();
             let wanted = element(self.kinds, self.adds, self.saturates, &x, &y, matrices[2][row * n + column]);
-            let (first, bytes) = (at(3, row, column) / 8, self.kinds[3].bits() / 8);
+            let (first, bytes) = (self.at(rows, pad, 3, row, column) / 8, self.kinds[3].bits() / 8);
             let is = d[first..first + bytes].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
             let is = if self.kinds[3] == F64 && f64::from_bits(is).is_nan() { u64::MAX } else { is };
             assert_eq!(is, wanted, "row {row} column {column}\n{ptx}");
@@ -217,4 +227,43 @@ fn integers_and_bits() {
     whole((8, 8, 32), U4, [1, 1, 2, 2], ".satfinite").everywhere();
     whole((8, 8, 128), B1, [1, 1, 2, 2], ".xor.popc").everywhere();
     whole((8, 8, 128), B1, [1, 1, 2, 2], ".and.popc").everywhere();
+}
+
+/// All products that sm_90 has, for the hardware to compute: with `A` and `B` in two layouts.
+pub fn probes() -> Vec<Probe> {
+    let mut cases = Vec::new();
+    for size in SIXTEEN {
+        for (c, d) in [(F32, F32), (F16, F16), (F16, F32), (F32, F16)] {
+            let count = |kind| if kind == F16 { 4 } else { 8 };
+            cases.push(floats(90, size, [F16, F16, c, d], Adds::Once, [8, 8, count(c), count(d)]));
+        }
+    }
+    for (size, [a, b]) in SIXTEEN.into_iter().zip([[4, 4], [2, 8], [8, 2]]) {
+        cases.push(floats(90, size, [Bf16, Bf16, F32, F32], Adds::Once, [a, b, 8, 8]));
+    }
+    cases.push(floats(90, (16, 16, 8), [Tf32, Tf32, F32, F32], Adds::Once, [4, 4, 8, 8]));
+    cases.push(floats(90, (8, 8, 4), [F64; 4], Adds::Once, [1, 1, 2, 2]));
+    for (size, [a, b]) in SIXTEEN.into_iter().zip([[2, 2], [1, 4], [4, 1]]) {
+        cases.push(whole(size, S8, [a, b, 8, 8], ""));
+        cases.push(whole(size, U8, [a, b, 8, 8], ".satfinite"));
+    }
+    cases.push(whole((8, 8, 32), S4, [1, 1, 2, 2], ""));
+    cases.push(whole((8, 8, 32), U4, [1, 1, 2, 2], ".satfinite"));
+    cases.push(whole((8, 8, 128), B1, [1, 1, 2, 2], ".xor.popc"));
+    cases.push(whole((8, 8, 128), B1, [1, 1, 2, 2], ".and.popc"));
+    cases.iter_mut().for_each(|case| case.sm = 90);
+    let layouts = [[true, false, true, true], [false, true, false, true]];
+    let mut probes = Vec::new();
+    for case in &cases {
+        let small = case.kinds[0].bits() < 8;
+        for (seed, rows) in layouts.into_iter().enumerate().filter(|(seed, _)| !small || *seed == 0) {
+            // Numbers of five styles.
+            for style in 0..5 {
+                let mut probe = case.made(rows, 16, ".global", (10 * seed + style) as u64).1;
+                probe.name = format!("{} style {style}", probe.name);
+                probes.push(probe);
+            }
+        }
+    }
+    probes
 }
