@@ -230,7 +230,7 @@ fn floats_of_eight_bits() {
         of("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 89, [E4m3, E4m3, F32, F32], (16, 13)),
         of("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32", 89, [E5m2, E4m3, F32, F32], (16, 13)),
         of("mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e5m2.f16", 89, [E4m3, E5m2, F16, F16], (16, 13)),
-        of("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 90, [E5m2, E5m2, F32, F32], (32, 25)),
+        of("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 120, [E5m2, E5m2, F32, F32], (32, 25)),
         float(
             "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32",
             89,
@@ -240,6 +240,35 @@ fn floats_of_eight_bits() {
         ),
     ];
     cases.iter().for_each(|case| case.agrees(false));
+}
+
+/// On sm_90 and sm_100 they are products of halves.
+#[test]
+fn floats_of_eight_bits_as_halves() {
+    for (text, k, kinds) in [
+        ("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32", 32, [E5m2, E4m3, F32, F32]),
+        ("mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e5m2.f16", 32, [E4m3, E5m2, F16, F16]),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32", 16, [E4m3, E4m3, F32, F32]),
+        ("mma.sync.aligned.m16n8k16.row.col.f16.e5m2.e5m2.f16", 16, [E5m2, E5m2, F16, F16]),
+    ] {
+        for sm in [90, 100] {
+            Case { text, sm, shape: shape(16, 8, k), kinds, adds: Adds::Halves, saturates: false }.agrees(false);
+        }
+    }
+}
+
+/// From sm_80 on no tensor core has them.
+#[test]
+fn four_products_without_tensor_cores() {
+    for (text, kinds) in [
+        ("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", [F16, F16, F32, F32]),
+        ("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16", [F16, F16, F16, F32]),
+        ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16", [F16; 4]),
+    ] {
+        for sm in [80, 90] {
+            Case { text, sm, shape: Shape::Quads, kinds, adds: Adds::Chain, saturates: false }.agrees(false);
+        }
+    }
 }
 
 #[test]

@@ -28,6 +28,10 @@ pub enum Kind {
 pub enum Adds {
     /// Products at a time, bits of fraction, bits that are kept of a result of 32 bits.
     Blocks { products: usize, fraction: u32, kept: u32 },
+    /// Of every four products the first two, then the others, each half a product of `f16` from zero on an H200; the accumulator last.
+    Halves,
+    /// A chain of fused operations on `f32` from zero, and the accumulator last; for `f16` by two products at a time.
+    Chain,
     /// The exact sum; of `f64` a chain; of bits those that are set in both.
     Once,
     /// Bits that differ.
@@ -151,7 +155,38 @@ pub fn element(kinds: [Kind; 4], adds: Adds, saturates: bool, a: &[u64], b: &[u6
             }
             sum
         }
+        (_, Adds::Halves) => {
+            let half = |of: Kind, all: &[u64], first: usize| -> Vec<u64> {
+                let mine = all.iter().enumerate().filter(|(x, _)| x % 4 / 2 == first);
+                mine.map(|(_, bits)| f16::from_f64(of.value(*bits)).to_bits().into()).collect()
+            };
+            let kinds_of = [Kind::F16, Kind::F16, kinds[3], kinds[3]];
+            let blocks = Adds::Blocks { products: 16, fraction: 25, kept: 23 };
+            let sum = (0..2).fold(0, |sum, first| {
+                element(kinds_of, blocks, false, &half(kinds[0], a, first), &half(kinds[1], b, first), sum)
+            });
+            added(kinds[3], kinds[3].value(sum) as f32 + kinds[2].value(c) as f32)
+        }
+        (_, Adds::Chain) => {
+            let value = |bits: &u64| kinds[0].value(*bits) as f32;
+            let chain = |a: &[u64], b: &[u64]| a.iter().zip(b).fold(0.0, |sum, (a, b)| value(a).mul_add(value(b), sum));
+            let c = kinds[2].value(c) as f32;
+            let sum = match kinds[3] {
+                Kind::F32 => chain(a, b) + c,
+                _ => c + chain(&a[..2], &b[..2]) + chain(&a[2..], &b[2..]),
+            };
+            added(kinds[3], sum)
+        }
         _ => once(kinds, a, b, c),
+    }
+}
+
+/// A sum of `f32` as an element.
+fn added(kind: Kind, sum: f32) -> u64 {
+    match kind {
+        _ if sum.is_nan() => if kind == Kind::F16 { 0x7fff } else { 0x7fff_ffff },
+        Kind::F16 => f16::from_f32(sum).to_bits().into(),
+        _ => sum.to_bits().into(),
     }
 }
 

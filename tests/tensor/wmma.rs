@@ -214,6 +214,7 @@ fn other_floats() {
         floats(80, size, [Bf16, Bf16, F32, F32], blocks(8, 24), [a, b, 8, 8]).everywhere();
     }
     floats(80, (16, 16, 8), [Tf32, Tf32, F32, F32], blocks(4, 24), [4, 4, 8, 8]).everywhere();
+    floats(90, (16, 16, 8), [Tf32, Tf32, F32, F32], blocks(4, 25), [4, 4, 8, 8]).everywhere();
     floats(80, (8, 8, 4), [F64; 4], Adds::Once, [1, 1, 2, 2]).everywhere();
 }
 

@@ -2,7 +2,7 @@
 
 use super::exact::Exact;
 use super::number::{Accumulator, Finite, Number, POINT, SUM_POINT};
-use super::{Blocks, Floats, Rounding, Size};
+use super::{Blocks, Floats, Rounding, Size, chain, halves};
 
 /// `C` becomes `A·B + C`. Elements that are not there count as nothing.
 pub fn floats(size: Size, types: Floats, rounding: Rounding, a: &[u32], b: &[u32], c: &mut [u32]) {
@@ -18,6 +18,8 @@ pub fn floats(size: Size, types: Floats, rounding: Rounding, a: &[u32], b: &[u32
 pub(super) fn dot(types: Floats, rounding: Rounding, a: &[u32], b: &[u32], c: u32) -> u32 {
     match rounding {
         Rounding::Blocks(blocks) => by_blocks(types, blocks, a, b, c),
+        Rounding::Halves(blocks) => halves::dot(types, blocks, a, b, c),
+        Rounding::Chain => chain::dot(types, a, b, c),
         Rounding::Once => once(types, a, b, c),
     }
 }

@@ -14,7 +14,7 @@
 use super::decoded::{Column, Sums};
 use super::float::dot;
 use super::number::{POINT, SUM_POINT};
-use super::{Accumulator, Blocks, Floats, Rounding, Size};
+use super::{Accumulator, Blocks, Floats, Rounding, Size, halves};
 use crate::base::{Best, Tier};
 use pulp::{Simd, WithSimd};
 use smallvec::SmallVec;
@@ -31,18 +31,28 @@ const GROUP: usize = 8;
 /// Elements of `D` that the definition has to compute, by row and column.
 pub(super) type Rare = SmallVec<[(usize, usize); 4]>;
 
-/// `C` becomes `A·B + C`, rounded block by block. Rows and columns are multiples of 8.
-pub fn floats_by_rows(size: Size, types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: &mut [u32]) {
+/// `C` becomes `A·B + C`. Rows and columns are multiples of 8.
+pub fn floats_by_rows(size: Size, types: Floats, rounding: Rounding, a: &[u32], b: &[u32], c: &mut [u32]) {
     let Size { m, n, k } = size;
-    for (row, column) in floats_but_rare(size, types, blocks, a, b, c) {
+    let rare = match rounding {
+        Rounding::Blocks(blocks) => floats_but_rare(size, types, blocks, a, b, c),
+        Rounding::Halves(blocks) => return halves::by_rows(size, types, blocks, a, b, c),
+        Rounding::Chain | Rounding::Once => all(size),
+    };
+    for (row, column) in rare {
         let gathered = |from: &[u32], wide: usize, at: usize| -> SmallVec<[u32; 64]> {
             (0..k).map(|x| from.get(x * wide + at).copied().unwrap_or(0)).collect()
         };
         let (row_of_a, column_of_b) = (gathered(a, m, row), gathered(b, n, column));
         if let Some(sum) = c.get_mut(column * m + row) {
-            *sum = dot(types, Rounding::Blocks(blocks), &row_of_a, &column_of_b, *sum);
+            *sum = dot(types, rounding, &row_of_a, &column_of_b, *sum);
         }
     }
+}
+
+/// Every element of `D`.
+pub(super) fn all(size: Size) -> Rare {
+    (0..size.m).flat_map(|row| (0..size.n).map(move |column| (row, column))).collect()
 }
 
 /// The same, but for what is rare: elements that are left as they are.
@@ -286,7 +296,7 @@ mod tests {
             let (a, sm) = (kinds[round as usize % 5], [70, 80, 89, 90][round as usize % 4]);
             let b = if a == Element::E4m3 && round % 3 == 0 { Element::E5m2 } else { a };
             let (c, d) = [(F32, F32), (F16, F16), (F16, F32), (F32, F16)][round as usize / 4 % 4];
-            let (types, blocks) = (Floats { a, b, c, d }, Blocks::of_target(sm, a));
+            let (types, rounding) = (Floats { a, b, c, d }, Rounding::of_target(sm, a));
             let (m, n, k) = sizes[round as usize / 7 % sizes.len()];
             let (size, style) = (Size { m, n, k }, random.random_range(0..5));
             let matrix_a: Vec<u32> = (0..m * k).map(|_| element(&mut random, style, a)).collect();
@@ -295,11 +305,11 @@ mod tests {
             let other = random.random_range(0..5);
             let mut wanted: Vec<u32> = (0..m * n).map(|_| any(&mut random, other, exponents, fraction)).collect();
             let mut is = turned(&wanted, n);
-            floats(size, types, Rounding::Blocks(blocks), &matrix_a, &matrix_b, &mut wanted);
-            floats_by_rows(size, types, blocks, &turned(&matrix_a, k), &turned(&matrix_b, k), &mut is);
+            floats(size, types, rounding, &matrix_a, &matrix_b, &mut wanted);
+            floats_by_rows(size, types, rounding, &turned(&matrix_a, k), &turned(&matrix_b, k), &mut is);
             let is = turned(&is, m);
             let wrong = (0..m * n).find(|at| is[*at] != wanted[*at]);
-            assert_eq!(wrong.map(|at| (at, is[at], wanted[at])), None, "{types:?} {size:?} {blocks:?} {style}");
+            assert_eq!(wrong.map(|at| (at, is[at], wanted[at])), None, "{types:?} {size:?} {rounding:?} {style}");
         }
     }
 

@@ -9,9 +9,11 @@
 //! products are exact; the addends of a block, the accumulator among them, are aligned to the largest exponent and cut off
 //! below a fixed number of bits; the sum of what is left is rounded, and is the accumulator of the next block.
 
+mod chain;
 mod decoded;
 mod exact;
 mod float;
+mod halves;
 mod lanes;
 mod number;
 mod sparse;
@@ -52,8 +54,35 @@ pub struct Floats {
 pub enum Rounding {
     /// Block by block, as a generation of tensor cores does it.
     Blocks(Blocks),
+    /// Elements of 8 bits in two products of `f16`, block by block and from zero; the accumulator is added last.
+    Halves(Blocks),
+    /// Operations on numbers of 32 bits, one after the other.
+    Chain,
     /// The exact sum once, to nearest even.
     Once,
+}
+
+impl Rounding {
+    /// That of a target (70 for `sm_70`) for elements of a type (D-mma-rounding).
+    #[must_use]
+    pub const fn of_target(sm: u32, element: Element) -> Self {
+        match (element.bits(), sm) {
+            (8, 90..120) => Self::Halves(Blocks::of_target(sm, Element::F16)),
+            _ => Self::Blocks(Blocks::of_target(sm, element)),
+        }
+    }
+
+    /// The same of `mma.m8n8k4` of `f16`, for which tensor cores from sm_80 on have nothing.
+    #[must_use]
+    pub const fn of_quads(sm: u32) -> Self {
+        if sm < 80 { Self::Blocks(Blocks::of_target(sm, Element::F16)) } else { Self::Chain }
+    }
+
+    /// The same of `wmma` of `tf32`, which is two products of half the depth.
+    #[must_use]
+    pub const fn of_shallow(sm: u32) -> Self {
+        Self::Blocks(Blocks { products: 4, ..Blocks::of_target(sm, Element::Tf32) })
+    }
 }
 
 /// How a generation of tensor cores adds.

@@ -2,8 +2,8 @@
 //! meet none of them do not matter. Blocks have as many products as those of dense matrices (D-mma-sparse).
 
 use super::float::dot;
-use super::lanes::{floats_but_rare, integers_by_rows};
-use super::{Blocks, Floats, Rounding, Size};
+use super::lanes::{all, floats_but_rare, integers_by_rows};
+use super::{Blocks, Floats, Rounding, Size, halves};
 use smallvec::SmallVec;
 
 /// Half of the elements of `A`, and the column that each has. Element (row, x) of them is at `x · m + row`.
@@ -37,7 +37,8 @@ pub fn sparse_floats(size: Size, types: Floats, rounding: Rounding, a: Stored<'_
             let twice = Blocks { products: 2 * blocks.products, ..blocks };
             floats_but_rare(size, types, twice, &a.whole(m, k), b, c)
         }
-        Rounding::Once => (0..m).flat_map(|row| (0..n).map(move |column| (row, column))).collect(),
+        Rounding::Halves(blocks) => return halves::sparse(size, types, blocks, a, b, c),
+        Rounding::Chain | Rounding::Once => all(size),
     };
     for (row, column) in rare {
         let stored = a.elements.iter().zip(a.columns).skip(row).step_by(m.max(1));

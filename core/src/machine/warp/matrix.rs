@@ -117,7 +117,7 @@ fn multiply(of: &Multiply, matrix: &Matrix, exact: bool, regs: &mut Frame, chose
     match of.types {
         Types::Floats(types) => {
             let (a, b) = (gathered(Part::A, a), gathered(Part::B, b));
-            let rounding = if exact { Rounding::Once } else { Rounding::Blocks(of.blocks) };
+            let rounding = if exact { Rounding::Once } else { of.rounding };
             floats(of.size, types, rounding, &a[..rows], &b[..columns], &mut d[..sums]);
         }
         Types::Integers { a: left, b: right, saturate } => {

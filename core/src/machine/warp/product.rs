@@ -39,7 +39,7 @@ fn dense<const N: usize>(of: &Multiply, matrix: &Matrix, regs: &mut Frame) {
     let (a, b, sums) = (a.as_flattened(), b.as_flattened(), eights(of, Part::C, &mut d).as_flattened_mut());
     match of.types {
         Types::Integers { saturate, .. } => integers_by_rows(of.size, saturate, a, b, sums),
-        Types::Floats(types) => floats_by_rows(of.size, types, of.blocks, a, b, sums),
+        Types::Floats(types) => floats_by_rows(of.size, types, of.rounding, a, b, sums),
         Types::Bits { xor } => bits_by_rows(of.size, xor, a, b, sums),
         Types::Doubles => {}
     }
@@ -71,7 +71,7 @@ pub(super) fn sparse_product(matrix: &Matrix, sparse: Sparse, exact: bool, regs:
     match of.types {
         Types::Integers { saturate, .. } => sparse_integers(of.size, saturate, stored, b, sums),
         Types::Floats(types) => {
-            let rounding = if exact { Rounding::Once } else { Rounding::Blocks(of.blocks) };
+            let rounding = if exact { Rounding::Once } else { of.rounding };
             sparse_floats(of.size, types, rounding, stored, b, sums);
         }
         Types::Bits { .. } | Types::Doubles => {}

@@ -1,7 +1,7 @@
 //! Which `mma` there are (PTX ISA 9.7.14, tables of shapes and types).
 
 use super::{Multiply, Quads, Sparse, Types};
-use crate::alu::matrix::{Accumulator, Blocks, Element, Floats, Size, Small};
+use crate::alu::matrix::{Accumulator, Element, Floats, Rounding, Size, Small};
 use crate::program::forms::Need;
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::Names;
@@ -22,7 +22,7 @@ pub fn size(mods: &[M], names: &Names) -> Option<Size> {
 pub fn mma(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multiply, Need)> {
     let (size, types) = (size(mods, names)?, kinds(mods, types)?);
     let element = if let Types::Floats(Floats { a, .. }) = types { a } else { Element::F16 };
-    let mut multiply = Multiply { size, types, quads: None, sparse: None, blocks: Blocks::of_target(sm, element) };
+    let mut multiply = Multiply { size, types, quads: None, sparse: None, rounding: Rounding::of_target(sm, element) };
     let Size { m, n, k } = size;
     let mut layouts = mods.iter().filter(|word| matches!(**word, M::ROW | M::COL)).map(|word| *word == M::ROW);
     let (a_rows, b_rows) = (layouts.next()?, layouts.next()?);
@@ -42,6 +42,7 @@ pub fn mma(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multiply,
         Types::Floats(Floats { a: Element::F16, b: Element::F16, c, d }) => match (m, n, k) {
             (8, 8, 4) => {
                 multiply.quads = Some(Quads { a_rows, b_rows });
+                multiply.rounding = Rounding::of_quads(sm);
                 // The other way round is in no table.
                 (c == d || d == Accumulator::F32).then_some(need((6, 4), 70))?
             }
@@ -124,7 +125,7 @@ pub fn sparse(mods: &[M], types: &[M], names: &Names, sm: u32) -> Option<(Multip
     let ptx = if ordered { first.max((8, 5)) } else { first };
     let need = Need::new(ptx, if element.bits() == 8 { 89 } else { 80 });
     let sparse = Some(Sparse { selector: 0, ordered });
-    Some((Multiply { size, types, quads: None, sparse, blocks: Blocks::of_target(sm, element) }, need))
+    Some((Multiply { size, types, quads: None, sparse, rounding: Rounding::of_target(sm, element) }, need))
 }
 
 /// The types of a product, from those of `D`, `A`, `B` and `C`.

@@ -15,7 +15,7 @@ pub use sparse::Sparse;
 
 use super::instr::{NO_SLOT, Slot};
 use super::ops::Class;
-use crate::alu::matrix::{Blocks, Element, Floats, Size, Small};
+use crate::alu::matrix::{Element, Floats, Rounding, Size, Small};
 
 /// A matrix instruction, or the part of one that lanes do together; `Op::Matrix` names it by its number.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,8 +81,8 @@ pub struct Multiply {
     pub quads: Option<Quads>,
     /// `mma.sp`: half of the elements of `A` are stored, and which.
     pub sparse: Option<Sparse>,
-    /// How the target's tensor cores add.
-    pub blocks: Blocks,
+    /// How the target adds.
+    pub rounding: Rounding,
 }
 
 /// How the matrices of `mma.m8n8k4` of `f16` lie.

@@ -2,7 +2,7 @@
 
 use super::form::{kinds, size};
 use super::{Multiply, Part, Types};
-use crate::alu::matrix::{Accumulator, Blocks, Element, Floats, Size};
+use crate::alu::matrix::{Accumulator, Element, Floats, Rounding, Size};
 use crate::program::forms::Need;
 use crate::ptx::Modifier as M;
 use crate::ptx::tree::Names;
@@ -13,14 +13,17 @@ use crate::ptx::tree::Names;
 pub fn product(mods: &[M], [d, a, b, c]: [M; 4], names: &Names, sm: u32) -> Option<Multiply> {
     let (size, types) = (size(mods, names)?, kinds(mods, &[d, a, b, c])?);
     let element = if let Types::Floats(Floats { a, .. }) = types { a } else { Element::F16 };
-    let mut multiply = Multiply { size, types, quads: None, sparse: None, blocks: Blocks::of_target(sm, element) };
+    let mut multiply = Multiply { size, types, quads: None, sparse: None, rounding: Rounding::of_target(sm, element) };
     let Size { m, n, k } = size;
     let sixteen = matches!((m, n, k), (16, 16, 16) | (8, 32, 16) | (32, 8, 16));
     let fits = match types {
         Types::Floats(Floats { a: Element::F16, b: Element::F16, .. }) => sixteen,
         Types::Floats(Floats { a, b, c: Accumulator::F32, d: Accumulator::F32 }) if a == b => match a {
             Element::Bf16 => sixteen,
-            Element::Tf32 => (m, n, k) == (16, 16, 8),
+            Element::Tf32 => {
+                multiply.rounding = Rounding::of_shallow(sm);
+                (m, n, k) == (16, 16, 8)
+            }
             _ => false,
         },
         Types::Floats(_) => false,
