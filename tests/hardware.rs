@@ -13,6 +13,8 @@ mod examples;
 mod pools;
 #[path = "hardware/probe.rs"]
 pub mod probe;
+#[path = "hardware/textures.rs"]
+mod textures;
 #[path = "hardware/warps.rs"]
 mod warps;
 
@@ -66,6 +68,7 @@ fn probes_are_written() {
     probe::write(&folder.join("alu"), &instructions(MANY));
     probe::write(&folder.join("kernels"), &kernels());
     examples::write(&folder.join("examples"));
+    textures::write(&folder.join("textures"));
 }
 
 fn word(bytes: &[u8]) -> u64 {
@@ -142,4 +145,11 @@ fn played_kernels_are_the_same() {
 fn played_examples_are_the_same() {
     let Some(folder) = folder("WARPSTEP_PLAYED") else { return };
     examples::same(&folder.join("examples"));
+}
+
+#[test]
+#[ignore = "reads files of a GPU"]
+fn played_textures_are_the_same() {
+    let Some(folder) = folder("WARPSTEP_PLAYED") else { return };
+    textures::same(&folder.join("textures"));
 }
