@@ -62,20 +62,33 @@ pub fn cycles_until(
     }
     let mut found = Vec::new();
     let (mut parts, mut limit) = match graph.connected() {
-        Some(connected) => (connected.all().map(<[u32]>::to_vec).collect(), None),
+        Some(_) => (Vec::new(), None),
         None => components(graph, &all, &|_, _| true, up),
     };
+    // There may be millions, nearly all of them a state with a step to itself: they are not copied.
+    let mut known = graph.connected().into_iter().flat_map(|connected| connected.all());
     let mut inside = FixedBitSet::with_capacity(graph.states());
     let kinds = Kinds::of(graph);
-    while let Some(part) = parts.pop() {
+    loop {
+        let made;
+        let part = match known.next() {
+            Some(part) => part,
+            None => match parts.pop() {
+                Some(part) => {
+                    made = part;
+                    &made
+                }
+                None => break,
+            },
+        };
         limit = limit.or_else(up);
         if limit.is_some() {
             break;
         }
         let judged = if graph.followed().is_empty() {
-            by_name(graph, (&part, fairness), promised, &mut inside, up)
+            by_name(graph, (part, fairness), promised, &mut inside, up)
         } else {
-            by_role((graph, &kinds), &part, fairness, promised, up)
+            by_role((graph, &kinds), part, fairness, promised, up)
         };
         match judged {
             Err(cut) => {
@@ -89,8 +102,7 @@ pub fn cycles_until(
                 limit = limit.or(cut);
             }
             Ok(Kept::All | Kept::Some(_)) => {
-                let silent = silent_leaves(graph, &part);
-                found.push(Cycle { states: part, silent });
+                found.push(Cycle { states: part.to_vec(), silent: silent_leaves(graph, part) });
             }
         }
     }
