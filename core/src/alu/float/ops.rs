@@ -6,7 +6,7 @@ use super::convert::{
     clamp_s32_f32, clamp_signed, clamp_u32_f32, clamp_unsigned, narrow_brain, narrow16, widen_brain, widen16, widen32,
 };
 use super::convert_any::{ONES, any, packed, packed_random, pair};
-use super::double::{INFINITY64, SIGN64, double, extreme64, rounded64, settle};
+use super::double::{INFINITY64, SIGN64, double, extreme64, quiet_or, rounded64, settle};
 use super::fused::{fused32, fused64};
 use super::half::{
     SIGN16, approximate_half, arithmetic, choose_half, flush16, fused_half, related, sign_half, widen_source,
@@ -83,14 +83,15 @@ macro_rules! float_ops {
                 settle([a, b, c], fused64(double(a), double(b), double(c)).to_bits());
             FmaModeF64 fma_mode_f64(a: u64, b: u64, c: u64; mode) -> u64 =
                 rounded64([a, b, c], mode, |[a, b, c], to| a.times(b).plus(c, to));
-            DivF64 div_f64(a: u64, b: u64) -> u64 = settle([a, b], (double(a) / double(b)).to_bits());
-            DivModeF64 div_mode_f64(a: u64, b: u64; mode) -> u64 = rounded64([a, b], mode, |[a, b], _| a.over(b));
+            // The dividend's NaN comes before the divisor's, so that they change places.
+            DivF64 div_f64(a: u64, b: u64) -> u64 = settle([b, a], (double(a) / double(b)).to_bits());
+            DivModeF64 div_mode_f64(a: u64, b: u64; mode) -> u64 = rounded64([b, a], mode, |[b, a], _| a.over(b));
             RcpF64 rcp_f64(a: u64) -> u64 = settle([a], (1.0 / double(a)).to_bits());
             RcpModeF64 rcp_mode_f64(a: u64; mode) -> u64 = div_mode_f64(1.0f64.to_bits(), a, mode);
             SqrtF64 sqrt_f64(a: u64) -> u64 = settle([a], double(a).sqrt().to_bits());
             SqrtModeF64 sqrt_mode_f64(a: u64; mode) -> u64 = rounded64([a], mode, |[a], _| a.sqrt());
-            NegF64 neg_f64(a: u64) -> u64 = a ^ SIGN64;
-            AbsF64 abs_f64(a: u64) -> u64 = a & !SIGN64;
+            NegF64 neg_f64(a: u64) -> u64 = quiet_or(a, a ^ SIGN64);
+            AbsF64 abs_f64(a: u64) -> u64 = quiet_or(a, a & !SIGN64);
             MinF64 min_f64(a: u64, b: u64) -> u64 = extreme64(a, b, |x, y| x < y, a | b);
             MaxF64 max_f64(a: u64, b: u64) -> u64 = extreme64(a, b, |x, y| x > y, a & b);
             CopysignF64 copysign_f64(a: u64, b: u64) -> u64 = a & SIGN64 | b & !SIGN64;
