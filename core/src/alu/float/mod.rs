@@ -20,6 +20,7 @@
 mod approx;
 mod convert;
 mod convert_any;
+mod convert_nan;
 mod double;
 mod fused;
 mod half;

@@ -52,10 +52,15 @@ fn single_precision_in_every_rounding() {
         let (p, q) = (single(flush(a)), single(flush(b)));
         assert_eq!(add_ftz_f32(a, b), flush(bits32(p.add_r(q, round))));
         assert_eq!(sub_ftz_f32(a, b), flush(bits32(p.sub_r(q, round))));
-        assert_eq!(mul_ftz_f32(a, b), flush(bits32(p.mul_r(q, round))));
-        assert_eq!(div_ftz_f32(a, b), flush(bits32(p.div_r(q, round))));
+        // What becomes the smallest normal number by rounding alone may be zero: see `flushing`.
+        let alike = |found: u32, kept: StatusAnd<Single>| {
+            let kept = bits32(kept);
+            found == flush(kept) || kept << 1 == 0x0100_0000 && found == kept & 1 << 31
+        };
+        assert!(alike(mul_ftz_f32(a, b), p.mul_r(q, round)), "{a:#x} {b:#x}");
+        assert!(alike(div_ftz_f32(a, b), p.div_r(q, round)), "{a:#x} {b:#x}");
         let mode = FMode::FTZ.rounded(Rounding::Up).0;
-        assert_eq!(mul_mode_f32(a, b, mode), flush(bits32(p.mul_r(q, Round::TowardPositive))));
+        assert!(alike(mul_mode_f32(a, b, mode), p.mul_r(q, Round::TowardPositive)), "{a:#x} {b:#x}");
     }
 }
 
