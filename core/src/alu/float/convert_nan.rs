@@ -17,11 +17,12 @@ fn carried(from: Format, to: Format, source: u64) -> u64 {
     sign << (to.exponent + to.fraction) | quiet | fraction
 }
 
-/// `tf32`: rounding away from zero is an addition, also to NaN; the other ways have the canonical one.
+/// `tf32`: rounding away from zero cuts off what is below, and what is then no finite number becomes the one before it, as
+/// infinity becomes the largest number (`.satfinite`); the other ways have the canonical NaN.
 fn tensor_float(source: u64, mode: FMode) -> u64 {
     match mode.rounding() {
-        Rounding::NearestAway if mode.has(FMode::SATFINITE) => source & 0xffff_e000,
-        Rounding::NearestAway => source.wrapping_add(0x1000) & 0xffff_e000,
+        Rounding::NearestAway if mode.has(FMode::SATFINITE) => (source & 0xffff_e000) - 0x2000,
+        Rounding::NearestAway => source & 0xffff_e000,
         _ => 0x7fff_e000,
     }
 }
