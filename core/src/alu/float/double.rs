@@ -34,6 +34,12 @@ pub(super) fn double(a: u64) -> f64 {
     f64::from_bits(a)
 }
 
+/// The sum as atomic operations in global memory make it: a NaN comes out as it went in, the second one first.
+pub(in crate::alu) fn add_f64_raw(a: u64, b: u64) -> u64 {
+    let sum = if is_nan(a) { a } else { settle([a, b], (double(a) + double(b)).to_bits()) };
+    if is_nan(b) { b } else { sum }
+}
+
 /// `fma.rn.f64` by the host's instruction; only where the instruction set is known to have one.
 #[inline(always)]
 pub fn fma_f64_hard(a: u64, b: u64, c: u64) -> u64 {

@@ -30,6 +30,7 @@ pub mod soft;
 
 pub use super::table::NAN32;
 pub(in crate::alu) use convert::{narrow16, widen16};
+pub(in crate::alu) use double::add_f64_raw;
 pub use double::{NAN64, fma_f64_hard};
 pub use fused::*;
 pub(crate) use ops::float_ops;
