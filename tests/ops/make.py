@@ -84,10 +84,12 @@ def encode(sign, magnitude, ty, mode="rn", ftz=False):
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     if magnitude < Fraction(2) ** exponent:
         exponent -= 1
-    tiny = exponent < low
+    away = {"rn": "rn", "rz": "rz", "rm": "rp" if sign else "rm", "rp": "rm" if sign else "rp"}[mode]
+    # Results are flushed when they are below the smallest normal number, rounded as if there were no smallest exponent.
+    full = to_integer(magnitude / Fraction(2) ** (exponent - precision + 1), away)
+    tiny = exponent + (full == 1 << precision) < low
     exponent = max(exponent, low)
     unit = Fraction(2) ** (exponent - precision + 1)
-    away = {"rn": "rn", "rz": "rz", "rm": "rp" if sign else "rm", "rp": "rm" if sign else "rp"}[mode]
     whole = to_integer(magnitude / unit, away)
     if whole == 1 << precision:
         whole >>= 1
@@ -95,7 +97,6 @@ def encode(sign, magnitude, ty, mode="rn", ftz=False):
     if exponent > high:
         down = mode == "rz" or mode == "rm" and not sign or mode == "rp" and sign
         return infinity(sign, ty) - 1 if down else infinity(sign, ty)
-    # Results are flushed when they are subnormal before rounding.
     if ftz and tiny:
         return top
     if whole < 1 << (precision - 1):
@@ -373,7 +374,7 @@ def integers():
         row(f"mad.lo.{ty}", [ty] * 3, ty, lambda a, b, c, n=n, k=bits: mask(n(a) * n(b) + c, k))
         row(f"mad.hi.{ty}", [ty] * 3, ty, lambda a, b, c, n=n, k=bits: mask((n(a) * n(b) >> k) + c, k))
         quotient = lambda a, b: -1 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        remainder = lambda a, b, q=quotient: a if b == 0 else a - b * q(a, b)
+        remainder = lambda a, b, q=quotient: -1 if b == 0 else a - b * q(a, b)
         row(f"div.{ty}", [ty] * 2, ty, two(quotient))
         row(f"rem.{ty}", [ty] * 2, ty, two(remainder))
         row(f"shr.{ty}", [ty, "u32"], ty, lambda a, b, n=n, k=bits: mask(n(a) >> min(b, 2 * k), k), amounts=bits + 3)
@@ -407,7 +408,7 @@ def bits():
         row(f"brev.{ty}", [ty], ty, lambda a, k=k: int(f"{a:0{k}b}"[::-1], 2))
 
         def insert(a, b, c, d, k=k):
-            at, count = c & 0xFF, d & 0xFF
+            at, count = (c, d) if k == 64 else (c & 0xFF, d & 0xFF)
             field = mask(mask((1 << count) - 1, k) << at, k) if at < k else 0
             return b & ~field | mask(a << at, k) & field
         row(f"bfi.{ty}", [ty, ty, "u32", "u32"], ty, insert, amounts=k + 3)
@@ -415,7 +416,7 @@ def bits():
         k = WIDTH[ty]
 
         def extract(a, b, c, t=ty, k=k):
-            at, count = b & 0xFF, c & 0xFF
+            at, count = (b, c) if k == 64 else (b & 0xFF, c & 0xFF)
             last = min(at + count - 1, k - 1)
             fill = 0 if t[0] == "u" or count == 0 else (a >> last & 1)
             value = 0

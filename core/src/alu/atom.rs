@@ -59,9 +59,11 @@ fn floating(op: AtomOp, ty: AtomTy, old: u64, b: u64) -> u64 {
     };
     match (op, ty) {
         (AtomOp::Exch, _) => b,
-        (AtomOp::Add, AtomTy::F64) => float::add_f64(old, b),
-        (AtomOp::Min, AtomTy::F64) => float::min_f64(old, b),
-        (AtomOp::Max, AtomTy::F64) => float::max_f64(old, b),
+        // The hardware's loop adds the old number to the new one, which says whose NaN it is (D-nan64).
+        (AtomOp::Add, AtomTy::F64) => float::add_f64(b, old),
+        (AtomOp::Add, AtomTy::F64Raw) => float::add_f64_raw(old, b),
+        (AtomOp::Min, AtomTy::F64 | AtomTy::F64Raw) => float::min_f64(old, b),
+        (AtomOp::Max, AtomTy::F64 | AtomTy::F64Raw) => float::max_f64(old, b),
         (AtomOp::Add, AtomTy::F32Ftz) => float::add_ftz_f32(x, y).into(),
         (AtomOp::Add, AtomTy::F32) => float::add_f32(x, y).into(),
         (AtomOp::Min, AtomTy::F32 | AtomTy::F32Ftz) => float::min_f32(x, y).into(),
@@ -119,6 +121,11 @@ mod tests {
         let add = |ty, old, b| apply(AtomOp::Add, ty, old, b, 0);
         assert_eq!(add(AtomTy::F32, 0x3f80_0000, 0x4000_0000), 0x4040_0000);
         assert_eq!(add(AtomTy::F64, 1.5f64.to_bits(), 2.5f64.to_bits()), 4f64.to_bits());
+        let (one, quiet, signalling) = (1f64.to_bits(), 0x7ff8_0000_0000_0005, 0xfff0_0000_0000_0007);
+        let made_quiet = signalling | 1 << 51;
+        assert_eq!([add(AtomTy::F64, one, signalling), add(AtomTy::F64, signalling, quiet)], [made_quiet; 2]);
+        assert_eq!([add(AtomTy::F64Raw, one, signalling), add(AtomTy::F64Raw, quiet, signalling)], [signalling; 2]);
+        assert_eq!(add(AtomTy::F64Raw, signalling, one), signalling);
         // The smallest subnormal number twice; in a space that flushes, zero.
         assert_eq!(add(AtomTy::F32, 1, 1), 2);
         assert_eq!(add(AtomTy::F32Ftz, 1, 1), 0);

@@ -95,6 +95,8 @@ words! {
         /// f32 in a state space whose atomic addition flushes subnormal numbers (global memory on today's hardware).
         F32Ftz = "f32.ftz",
         F64 = "f64",
+        /// f64 in a state space whose atomic addition leaves NaN as it is (global memory on today's hardware).
+        F64Raw = "f64.raw",
     }
 }
 
@@ -102,7 +104,10 @@ impl AtomTy {
     /// Whether an element is a floating-point number, or two.
     #[must_use]
     pub const fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::F32 | Self::F32Ftz | Self::F64)
+        matches!(
+            self,
+            Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 | Self::F32 | Self::F32Ftz | Self::F64 | Self::F64Raw
+        )
     }
 
     /// The size of one element in bytes.
@@ -111,7 +116,7 @@ impl AtomTy {
         match self {
             Self::B16 | Self::F16 | Self::Bf16 => 2,
             Self::B32 | Self::U32 | Self::S32 | Self::F16x2 | Self::Bf16x2 | Self::F32 | Self::F32Ftz => 4,
-            Self::B64 | Self::U64 | Self::S64 | Self::F64 => 8,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 | Self::F64Raw => 8,
             Self::B128 => 16,
         }
     }

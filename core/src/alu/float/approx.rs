@@ -3,8 +3,8 @@
 //! PTX bounds their errors; the results here are within half a unit in the last place of the f64 result, except where
 //! said, and obey PTX's tables of special values.
 
-use super::double::{NAN64, SIGN64};
-use super::single::flush_if;
+use super::double::SIGN64;
+use super::single::{UP, flush_if, flush_tiny};
 use crate::alu::mode::FMode;
 use crate::alu::table::Bits;
 
@@ -16,12 +16,9 @@ pub(super) fn approximate_quotient(a: u32, b: u32, mode: FMode) -> u32 {
     // The reciprocal is subnormal and taken as zero.
     let tiny = (divisor > 8.507_059e37) & (divisor < f32::INFINITY);
     let zero = b & 0x8000_0000;
-    let result = if tiny {
-        (f32::from_bits(a) * f32::from_bits(zero)).put()
-    } else {
-        (f32::from_bits(a) / f32::from_bits(b)).put()
-    };
-    flush_if(result, mode)
+    let quotient = |a: f32| if tiny { a * f32::from_bits(zero) } else { a / f32::from_bits(b) };
+    let result = quotient(f32::from_bits(a)).put();
+    if mode.has(FMode::FTZ) { flush_tiny(result, quotient(f32::from_bits(a) * UP)) } else { result }
 }
 
 /// An f64 function of a single, rounded once.
@@ -33,6 +30,8 @@ pub(super) fn through_double(a: u32, mode: FMode, function: impl Fn(f64) -> f64)
 
 const INFINITY: u64 = 0x7ff0_0000_0000_0000;
 const UPPER: u64 = 0xffff_ffff_0000_0000;
+/// Theirs: the canonical one of 32 bits, in the half that is computed.
+const NAN: u64 = 0x7fff_ffff_0000_0000;
 
 /// The gross approximations, of 20 bits of fraction from 20 bits of fraction: the upper half of the source is used, and
 /// only that half of the result is computed.
@@ -43,6 +42,6 @@ pub(super) fn gross(a: u64, function: impl Fn(f64) -> f64) -> u64 {
     // To nearest; the carry may reach the exponent, and never infinity's, which no quotient comes near.
     let rounded = result.wrapping_add(0x7fff_ffff + (result >> 32 & 1)) & UPPER;
     let result = if result & INFINITY == INFINITY { result } else { flush(rounded) };
-    let invalid = if result & !SIGN64 > INFINITY { NAN64 } else { result };
-    if a & !SIGN64 > INFINITY { (a | 1 << 51) & UPPER } else { invalid }
+    // Also of a NaN whose upper half alone is infinity's: PTX's tables say so.
+    if (a & !SIGN64 > INFINITY) | (result & !SIGN64 > INFINITY) { NAN } else { result }
 }

@@ -1,6 +1,10 @@
 //! `cvt` between common types, fast: these vectorise.
 
+use super::single::{TIE, flush32};
 use crate::alu::table::NAN32;
+
+/// The NaN of `cvt.ftz.f64.f32`: that of 32 bits, widened.
+pub(super) const NAN64_FTZ: u64 = 0x7fff_ffff_e000_0000;
 
 /// `cvt.f32.f16`
 #[inline(always)]
@@ -13,10 +17,10 @@ pub(in crate::alu) fn widen16(a: u32) -> u32 {
     if magnitude > 0x7c00 { NAN32 } else { result }
 }
 
-/// `cvt.f32.bf16`
+/// `cvt.f32.bf16`, of NaN, too (D-cvt-nan)
 #[inline(always)]
 pub(super) fn widen_brain(a: u32) -> u32 {
-    if a & 0x7fff > 0x7f80 { NAN32 } else { a << 16 }
+    a << 16
 }
 
 /// `cvt.rn.f16.f32`
@@ -41,12 +45,34 @@ pub(super) fn narrow_brain(a: u32) -> u32 {
     if a & 0x7fff_ffff > 0x7f80_0000 { 0x7fff } else { rounded }
 }
 
-/// `cvt.f64.f32`; NaN keeps its sign and payload (D-nan64).
+/// `cvt.rn.f32.f64`; NaN keeps its sign and the upper part of its payload (D-cvt-nan).
+#[inline(always)]
+pub(super) fn narrow64(a: u64) -> u32 {
+    let nan = (a >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (a >> 29) as u32 & 0x003f_ffff;
+    let value = f64::from_bits(a);
+    if value.is_nan() { nan } else { (value as f32).to_bits() }
+}
+
+/// `cvt.rn.ftz.f32.f64`
+#[inline(always)]
+pub(super) fn narrow64_ftz(a: u64) -> u32 {
+    let result = narrow64(a);
+    if f64::from_bits(a).abs() < TIE { result & 0x8000_0000 } else { result }
+}
+
+/// `cvt.f64.f32`; NaN keeps its sign and payload (D-cvt-nan).
 #[inline(always)]
 pub(super) fn widen32(a: u32) -> u64 {
     let nan = u64::from(a & 0x8000_0000) << 32 | 0x7ff8_0000_0000_0000 | u64::from(a & 0x003f_ffff) << 29;
     let value = f32::from_bits(a);
     if value.is_nan() { nan } else { f64::from(value).to_bits() }
+}
+
+/// `cvt.ftz.f64.f32`, which gives one NaN.
+#[inline(always)]
+pub(super) fn widen32_ftz(a: u32) -> u64 {
+    let value = f32::from_bits(flush32(a));
+    if value.is_nan() { NAN64_FTZ } else { f64::from(value).to_bits() }
 }
 
 // Conversions to integers clamp. NaN gives zero from f32 to 32 bits, and otherwise the integer with only its highest

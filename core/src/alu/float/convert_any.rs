@@ -3,6 +3,7 @@
 //! An input is taken apart exactly, flushed, rounded to an integral value if asked, clamped and rounded once to the
 //! destination. Integers narrower than 32 bits are given and taken zero-extended.
 
+use super::convert_nan;
 use super::soft::{self, Format, Magnitude, Value};
 use crate::alu::int::{extend, range};
 use crate::alu::mode::{FMode, Num, Rounding};
@@ -121,13 +122,9 @@ fn to_float(number: Num, value: Value, mode: FMode, random: Option<(u32, u32)>) 
     match number {
         Num::Ue8m0 => to_ue8m0(value, rounding, finite),
         Num::S2f6 => to_s2f6(value, rounding),
-        Num::Tf32 => match format(number).encode(value, rounding, finite, random) {
-            nan if value == Value::NAN => nan << 13 | 0x1fff,
-            code => code << 13,
-        },
-        Num::F32 if mode.has(FMode::FTZ) => {
-            u64::from(super::single::flush32(soft::F32.encode(value, rounding, finite, random) as u32))
-        }
+        // The canonical NaN has none of the unused bits either.
+        Num::Tf32 => format(number).encode(value, rounding, finite, random) << 13,
+        Num::F32 => super::single::encode32(value, mode, random).into(),
         _ => format(number).encode(value, rounding, finite, random),
     }
 }
@@ -136,16 +133,16 @@ fn to_float(number: Num, value: Value, mode: FMode, random: Option<(u32, u32)>) 
 #[inline(never)]
 pub(super) fn any(source: u64, mode: FMode) -> u64 {
     let (dest, from) = (mode.dest(), mode.source());
-    let value = decode(from, source, mode.has(FMode::FTZ));
+    // The hardware rounds a subnormal number to `f16` as it is, also with `.ftz`: up or down that is the smallest one there.
+    let value = decode(from, source, mode.has(FMode::FTZ) && dest != Num::F16);
     if dest.is_integer() {
         return to_integer(dest, value, mode.rounding(), from == Num::F64);
     }
-    if dest == Num::F64 && value == Value::NAN && !mode.has(FMode::SAT) {
-        return match from {
-            Num::F64 => source | 1 << 51,
-            Num::F32 => super::convert::widen32(source as u32),
-            _ => soft::F64.nan(),
-        };
+    if value == Value::NAN
+        && !mode.has(FMode::SAT)
+        && let Some(nan) = convert_nan::of(source, mode)
+    {
+        return nan;
     }
     let value = if mode.has(FMode::INTEGRAL) { value.round_integral(mode.rounding()) } else { value };
     to_float(dest, value, mode, None)

@@ -14,19 +14,30 @@ const fn is_nan(a: u64) -> bool {
     a & !SIGN64 > INFINITY64
 }
 
-/// The bits of the result of an operation on `sources`.
+/// A NaN made quiet; other numbers as `otherwise` has them.
+#[inline(always)]
+pub(super) const fn quiet_or(a: u64, otherwise: u64) -> u64 {
+    if is_nan(a) { a | QUIET } else { otherwise }
+}
+
+/// The bits of the result of an operation on `sources`: a NaN among these is taken from the second, else from the third, else
+/// from the first.
 #[inline(always)]
 pub(super) fn settle<const N: usize>(sources: [u64; N], result: u64) -> u64 {
-    let mut nan = NAN64;
-    for source in sources.into_iter().rev() {
-        nan = if is_nan(source) { source | QUIET } else { nan };
-    }
+    // The last one that is looked at counts.
+    let nan = (1..=N).rev().fold(NAN64, |nan, i| quiet_or(sources[i % N], nan));
     if is_nan(result) { nan } else { result }
 }
 
 #[inline(always)]
 pub(super) fn double(a: u64) -> f64 {
     f64::from_bits(a)
+}
+
+/// The sum as atomic operations in global memory make it: a NaN comes out as it went in, the second one first.
+pub(in crate::alu) fn add_f64_raw(a: u64, b: u64) -> u64 {
+    let sum = if is_nan(a) { a } else { settle([a, b], (double(a) + double(b)).to_bits()) };
+    if is_nan(b) { b } else { sum }
 }
 
 /// `fma.rn.f64` by the host's instruction; only where the instruction set is known to have one.
@@ -54,5 +65,5 @@ pub(super) fn extreme64(a: u64, b: u64, first: impl Fn(f64, f64) -> bool, equal:
     let result = if double(a) == double(b) { equal } else { ordered };
     let result = if is_nan(a) { b } else { result };
     let result = if is_nan(b) { a } else { result };
-    if is_nan(a) & is_nan(b) { a | QUIET } else { result }
+    if is_nan(a) { quiet_or(b, result) } else { result }
 }

@@ -40,10 +40,21 @@ fn narrow(a: f32, mode: FMode) -> u32 {
     if is_brain(mode) { narrow_brain(a.to_bits()) } else { narrow16(a.to_bits()) }
 }
 
+/// A result rounded, and flushed if the mode says so. It is exact, or rounded to odd, or none of the smallest.
+#[inline]
+fn round(value: f32, mode: FMode) -> u32 {
+    // The ties between the smallest normal number of each format and the one below it in as many bits, which go up (D-ftz).
+    const TIE16: f32 = 1.0 / 16384.0 * (1.0 - 1.0 / 4096.0);
+    const TIE_BRAIN: f32 = f32::MIN_POSITIVE * (1.0 - 1.0 / 512.0);
+    let tiny = value.abs() < if is_brain(mode) { TIE_BRAIN } else { TIE16 };
+    let code = narrow(value, mode);
+    if mode.has(FMode::FTZ) & tiny { code & SIGN16 } else { code }
+}
+
 /// A double rounded once, to nearest.
 #[inline]
-fn narrow_double(value: f64, mode: FMode) -> u32 {
-    narrow(narrow_to_odd(value), mode)
+fn round_double(value: f64, mode: FMode) -> u32 {
+    round(narrow_to_odd(value), mode)
 }
 
 /// A double rounded to single precision, to odd; see [`add_to_odd`].
@@ -64,10 +75,9 @@ fn flush(a: u32, mode: FMode) -> u32 {
     if mode.has(FMode::FTZ) { flushed } else { a }
 }
 
-/// What `.ftz`, `.sat` and `.relu` do to a result.
+/// What `.sat` and `.relu` do to a result.
 #[inline]
 fn finish(result: u32, mode: FMode) -> u32 {
-    let result = flush(result, mode);
     let nan = result & !SIGN16 > infinity(mode);
     let negative = result & SIGN16 != 0;
     let one = if is_brain(mode) { 0x3f80 } else { 0x3c00 };
@@ -88,7 +98,7 @@ fn each<const N: usize>(sources: [u32; N], mode: FMode, f: impl Fn([u32; N]) -> 
 /// A sum, difference or product.
 #[inline]
 pub(super) fn arithmetic(sources: [u32; 2], mode: FMode, f: impl Fn([f32; 2]) -> f32) -> u32 {
-    each(sources, mode, |sources| narrow(f(sources.map(|a| widen(a, mode))), mode))
+    each(sources, mode, |sources| round(f(sources.map(|a| widen(a, mode))), mode))
 }
 
 /// Whether a number stands for one that is out of a tensor's bounds.
@@ -105,7 +115,7 @@ pub(super) fn fused_half(sources: [u32; 3], mode: FMode) -> u32 {
             return 0;
         }
         let product = f64::from(widen(a, mode)) * f64::from(widen(b, mode));
-        narrow_double(add_to_odd(product, f64::from(widen(c, mode))), mode)
+        round_double(add_to_odd(product, f64::from(widen(c, mode))), mode)
     })
 }
 
@@ -118,15 +128,19 @@ pub(super) fn sign_half(a: u32, mode: FMode, f: impl Fn(u32) -> u32) -> u32 {
 /// A minimum or maximum, by the one of single precision.
 #[inline]
 pub(super) fn choose_half(a: u32, b: u32, mode: FMode, f: impl Fn(u32, u32, u32) -> u32) -> u32 {
-    // The flags that do not depend on the format.
-    let order = mode.0 & (FMode::NAN.0 | FMode::XORSIGN.0 | FMode::ABS.0);
-    each([a, b], mode, |[a, b]| narrow(f32::from_bits(f(widen_bits(a, mode), widen_bits(b, mode), order)), mode))
+    // A sign is also that of NaN, which a wider number has no more.
+    let bare = |a: u32| widen_bits(if mode.has(FMode::ABS) { a & !SIGN16 } else { a }, mode);
+    each([a, b], mode, |[a, b]| {
+        let sign = if mode.has(FMode::XORSIGN) { (a ^ b) & SIGN16 } else { 0 };
+        let result = narrow(f32::from_bits(f(bare(a), bare(b), mode.0 & FMode::NAN.0)), mode);
+        if result == NAN16 { NAN16 } else { result | sign }
+    })
 }
 
 /// An approximation: the f64 result rounded once.
 #[inline]
 pub(super) fn approximate_half(a: u32, mode: FMode, f: impl Fn(f64) -> f64) -> u32 {
-    each([a], mode, |[a]| narrow_double(f(f64::from(widen(a, mode))), mode))
+    each([a], mode, |[a]| round_double(f(f64::from(widen(a, mode))), mode))
 }
 
 /// The single-precision value of a mixed operation's narrow source.

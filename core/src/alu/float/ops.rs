@@ -3,15 +3,18 @@
 
 use super::approx::{approximate_quotient, gross, through_double};
 use super::convert::{
-    clamp_s32_f32, clamp_signed, clamp_u32_f32, clamp_unsigned, narrow_brain, narrow16, widen_brain, widen16, widen32,
+    clamp_s32_f32, clamp_signed, clamp_u32_f32, clamp_unsigned, narrow_brain, narrow16, narrow64, narrow64_ftz,
+    widen_brain, widen16, widen32, widen32_ftz,
 };
 use super::convert_any::{ONES, any, packed, packed_random, pair};
-use super::double::{INFINITY64, SIGN64, double, extreme64, rounded64, settle};
-use super::fused::{fused32, fused64};
+use super::double::{INFINITY64, SIGN64, double, extreme64, quiet_or, rounded64, settle};
+use super::fused::{fused32, fused32_ftz, fused32_up, fused64};
 use super::half::{
     SIGN16, approximate_half, arithmetic, choose_half, flush16, fused_half, related, sign_half, widen_source,
 };
-use super::single::{INFINITY32, SIGN32, both, choose32, extreme32, flush32, has_property, rounded32};
+use super::single::{
+    INFINITY32, SIGN32, UP, both, choose32, extreme32, flush32, has_property, rounded32, single_ftz, with_ftz,
+};
 use crate::alu::mode::FMode;
 use crate::alu::table::{define_functions, define_ops};
 
@@ -25,12 +28,14 @@ macro_rules! float_ops {
             SubF32 sub_f32(a: f32, b: f32) -> f32 = a - b;
             SubFtzF32 sub_ftz_f32(a: u32, b: u32) -> u32 = flush32(sub_f32(flush32(a), flush32(b)));
             MulF32 mul_f32(a: f32, b: f32) -> f32 = a * b;
-            MulFtzF32 mul_ftz_f32(a: u32, b: u32) -> u32 = flush32(mul_f32(flush32(a), flush32(b)));
+            MulFtzF32 mul_ftz_f32(a: u32, b: u32) -> u32 =
+                with_ftz([a, b], |[a, b]| a * b, |[a, b]| a * UP * b);
             FmaF32 fma_f32(a: f32, b: f32, c: f32) -> f32 = fused32(a, b, c);
             FmaFtzF32 fma_ftz_f32(a: u32, b: u32, c: u32) -> u32 =
-                flush32(fma_f32(flush32(a), flush32(b), flush32(c)));
+                fused32_ftz(single_ftz(a), single_ftz(b), single_ftz(c));
             DivF32 div_f32(a: f32, b: f32) -> f32 = a / b;
-            DivFtzF32 div_ftz_f32(a: u32, b: u32) -> u32 = flush32(div_f32(flush32(a), flush32(b)));
+            DivFtzF32 div_ftz_f32(a: u32, b: u32) -> u32 =
+                with_ftz([a, b], |[a, b]| a / b, |[a, b]| a * UP / b);
             RcpF32 rcp_f32(a: f32) -> f32 = 1.0 / a;
             RcpFtzF32 rcp_ftz_f32(a: u32) -> u32 = flush32(rcp_f32(flush32(a)));
             SqrtF32 sqrt_f32(a: f32) -> f32 = a.sqrt();
@@ -48,16 +53,18 @@ macro_rules! float_ops {
             CopysignF32 copysign_f32(a: u32, b: u32) -> u32 = a & SIGN32 | b & !SIGN32;
             // f32, any rounding, .ftz, .sat and the modifiers of min and max
             AddModeF32 add_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b]| a + b, |[a, b], to| a.plus(b, to));
+                rounded32([a, b], mode, |[a, b]| a + b, |[a, b]| a * UP + b * UP, |[a, b], to| a.plus(b, to));
             SubModeF32 sub_mode_f32(a: u32, b: u32; mode) -> u32 = add_mode_f32(a, b ^ SIGN32, mode);
             MulModeF32 mul_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b]| a * b, |[a, b], _| a.times(b));
+                rounded32([a, b], mode, |[a, b]| a * b, |[a, b]| a * UP * b, |[a, b], _| a.times(b));
             FmaModeF32 fma_mode_f32(a: u32, b: u32, c: u32; mode) -> u32 =
-                rounded32([a, b, c], mode, |[a, b, c]| fused32(a, b, c), |[a, b, c], to| a.times(b).plus(c, to));
+                rounded32([a, b, c], mode, |[a, b, c]| fused32(a, b, c), |[a, b, c]| fused32_up(a, b, c),
+                    |[a, b, c], to| a.times(b).plus(c, to));
             DivModeF32 div_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b]| a / b, |[a, b], _| a.over(b));
+                rounded32([a, b], mode, |[a, b]| a / b, |[a, b]| a * UP / b, |[a, b], _| a.over(b));
             RcpModeF32 rcp_mode_f32(a: u32; mode) -> u32 = div_mode_f32(1.0f32.to_bits(), a, mode);
-            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 = rounded32([a], mode, |[a]| a.sqrt(), |[a], _| a.sqrt());
+            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 =
+                rounded32([a], mode, |[a]| a.sqrt(), |[a]| a.sqrt() * UP, |[a], _| a.sqrt());
             MinModeF32 min_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), min_f32);
             MaxModeF32 max_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), max_f32);
             Min3F32 min3_f32(a: u32, b: u32, c: u32; mode) -> u32 = min_mode_f32(min_mode_f32(a, b, mode), c, mode);
@@ -83,14 +90,15 @@ macro_rules! float_ops {
                 settle([a, b, c], fused64(double(a), double(b), double(c)).to_bits());
             FmaModeF64 fma_mode_f64(a: u64, b: u64, c: u64; mode) -> u64 =
                 rounded64([a, b, c], mode, |[a, b, c], to| a.times(b).plus(c, to));
-            DivF64 div_f64(a: u64, b: u64) -> u64 = settle([a, b], (double(a) / double(b)).to_bits());
-            DivModeF64 div_mode_f64(a: u64, b: u64; mode) -> u64 = rounded64([a, b], mode, |[a, b], _| a.over(b));
+            // The dividend's NaN comes before the divisor's, so that they change places.
+            DivF64 div_f64(a: u64, b: u64) -> u64 = settle([b, a], (double(a) / double(b)).to_bits());
+            DivModeF64 div_mode_f64(a: u64, b: u64; mode) -> u64 = rounded64([b, a], mode, |[b, a], _| a.over(b));
             RcpF64 rcp_f64(a: u64) -> u64 = settle([a], (1.0 / double(a)).to_bits());
             RcpModeF64 rcp_mode_f64(a: u64; mode) -> u64 = div_mode_f64(1.0f64.to_bits(), a, mode);
             SqrtF64 sqrt_f64(a: u64) -> u64 = settle([a], double(a).sqrt().to_bits());
             SqrtModeF64 sqrt_mode_f64(a: u64; mode) -> u64 = rounded64([a], mode, |[a], _| a.sqrt());
-            NegF64 neg_f64(a: u64) -> u64 = a ^ SIGN64;
-            AbsF64 abs_f64(a: u64) -> u64 = a & !SIGN64;
+            NegF64 neg_f64(a: u64) -> u64 = quiet_or(a, a ^ SIGN64);
+            AbsF64 abs_f64(a: u64) -> u64 = quiet_or(a, a & !SIGN64);
             MinF64 min_f64(a: u64, b: u64) -> u64 = extreme64(a, b, |x, y| x < y, a | b);
             MaxF64 max_f64(a: u64, b: u64) -> u64 = extreme64(a, b, |x, y| x > y, a & b);
             CopysignF64 copysign_f64(a: u64, b: u64) -> u64 = a & SIGN64 | b & !SIGN64;
@@ -172,9 +180,9 @@ macro_rules! float_ops {
             F16OfF32 f16_of_f32(a: u32) -> u32 = narrow16(a);
             Bf16OfF32 bf16_of_f32(a: u32) -> u32 = narrow_brain(a);
             F64OfF32 f64_of_f32(a: u32) -> u64 = widen32(a);
-            F64OfF32Ftz f64_of_f32_ftz(a: u32) -> u64 = f64_of_f32(flush32(a));
-            F32OfF64 f32_of_f64(a: f64) -> f32 = a as f32;
-            F32OfF64Ftz f32_of_f64_ftz(a: u64) -> u32 = flush32(f32_of_f64(a));
+            F64OfF32Ftz f64_of_f32_ftz(a: u32) -> u64 = widen32_ftz(a);
+            F32OfF64 f32_of_f64(a: u64) -> u32 = narrow64(a);
+            F32OfF64Ftz f32_of_f64_ftz(a: u64) -> u32 = narrow64_ftz(a);
             F32OfS32 f32_of_s32(a: i32) -> u32 = (a as f32).to_bits();
             F32OfU32 f32_of_u32(a: u32) -> u32 = (a as f32).to_bits();
             F32OfS64 f32_of_s64(a: i64) -> u32 = (a as f32).to_bits();

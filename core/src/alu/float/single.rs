@@ -13,6 +13,38 @@ pub(super) const fn flush32(a: u32) -> u32 {
     if a & INFINITY32 == 0 { a & SIGN32 } else { a }
 }
 
+/// What results are multiplied by to see whether they are tiny, as all 24 bits of a subnormal one are kept then.
+pub(super) const UP: f32 = 16_777_216.0;
+/// The smallest normal number times `UP`.
+const LEAST_UP: f32 = f32::MIN_POSITIVE * UP;
+
+/// The tie between the smallest normal number and the one below it in 24 bits, which rounds up.
+pub(super) const TIE: f64 = f32::MIN_POSITIVE as f64 * (1.0 - f32::EPSILON as f64 / 4.0);
+
+/// A result that becomes a zero of its sign where it is tiny (D-ftz). `scaled` is the rounded result of the same operation times
+/// [`UP`]; where that overflows, or NaN comes of it, the result is none of the smallest.
+#[inline(always)]
+pub(super) fn flush_tiny(result: u32, scaled: f32) -> u32 {
+    if scaled.abs() < LEAST_UP { result & SIGN32 } else { result }
+}
+
+/// A source of an operation with `.ftz`.
+#[inline(always)]
+pub(super) fn single_ftz(a: u32) -> f32 {
+    f32::from_bits(flush32(a))
+}
+
+/// An operation with `.ftz`, rounded to nearest; `scaled` is the operation times [`UP`].
+#[inline(always)]
+pub(super) fn with_ftz<const N: usize>(
+    sources: [u32; N],
+    nearest: impl Fn([f32; N]) -> f32,
+    scaled: impl Fn([f32; N]) -> f32,
+) -> u32 {
+    let sources = sources.map(single_ftz);
+    flush_tiny(nearest(sources).put(), scaled(sources))
+}
+
 #[inline(always)]
 pub(super) fn flush_if(a: u32, mode: FMode) -> u32 {
     if mode.has(FMode::FTZ) { flush32(a) } else { a }
@@ -27,35 +59,40 @@ pub(super) fn saturate32(a: u32) -> u32 {
     if value > 1.0 { 1.0f32.to_bits() } else { positive }
 }
 
-/// What `.ftz` and `.sat` do to a result.
-#[inline(always)]
-pub(super) fn finish32(result: u32, mode: FMode) -> u32 {
-    let result = flush_if(result, mode);
-    if mode.has(FMode::SAT) { saturate32(result) } else { result }
-}
-
-/// An operation with any rounding, `.ftz` and `.sat`: by the host's arithmetic to nearest, otherwise by parts.
+/// An operation with any rounding, `.ftz` and `.sat`: by the host's arithmetic to nearest, otherwise by parts. `scaled` is
+/// `nearest` times [`UP`].
 #[inline]
 pub(super) fn rounded32<const N: usize>(
     sources: [u32; N],
     mode: u32,
     nearest: impl Fn([f32; N]) -> f32,
+    scaled: impl Fn([f32; N]) -> f32,
     exact: impl Fn([Value; N], Rounding) -> Value,
 ) -> u32 {
     let mode = FMode(mode);
     let sources = sources.map(|a| flush_if(a, mode));
     let result = match mode.rounding() {
-        Rounding::NearestEven => nearest(sources.map(f32::from_bits)).put(),
-        rounding => slow32(sources, rounding, exact),
+        Rounding::NearestEven => {
+            let numbers = sources.map(f32::from_bits);
+            let result = nearest(numbers).put();
+            if mode.has(FMode::FTZ) { flush_tiny(result, scaled(numbers)) } else { result }
+        }
+        _ => slow32(sources, mode, exact),
     };
-    finish32(result, mode)
+    if mode.has(FMode::SAT) { saturate32(result) } else { result }
 }
 
 // Kept out of the callers' loops.
 #[inline(never)]
-fn slow32<const N: usize>(sources: [u32; N], rounding: Rounding, exact: impl Fn([Value; N], Rounding) -> Value) -> u32 {
-    let value = exact(sources.map(|a| F32.decode(a.into())), rounding);
-    F32.encode(value, rounding, false, None) as u32
+fn slow32<const N: usize>(sources: [u32; N], mode: FMode, exact: impl Fn([Value; N], Rounding) -> Value) -> u32 {
+    let value = exact(sources.map(|a| F32.decode(a.into())), mode.rounding());
+    encode32(value, mode, None)
+}
+
+/// The code of a value, rounded and flushed as the mode says.
+pub(super) fn encode32(value: Value, mode: FMode, random: Option<(u32, u32)>) -> u32 {
+    let code = F32.encode(value, mode.rounding(), mode.has(FMode::SATFINITE), random) as u32;
+    if mode.has(FMode::FTZ) && F32.is_tiny(value, mode.rounding()) { code & SIGN32 } else { code }
 }
 
 /// A function on both halves of 64-bit registers.

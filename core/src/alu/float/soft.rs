@@ -190,6 +190,21 @@ impl Format {
         };
         signed(if finite || to_largest { self.largest() } else { self.infinity() })
     }
+
+    /// Whether a value is below the smallest normal number after it was rounded to all bits of the format's significand, as if
+    /// exponents had no lower end (D-ftz). Zero is.
+    #[must_use]
+    pub fn is_tiny(self, value: Value, rounding: Rounding) -> bool {
+        let (Number(significand, exponent), Some(leading)) = (value.of, value.leading()) else {
+            return matches!(value.of, Number(..));
+        };
+        let kept = match u32::try_from(leading - self.fraction as i32 - exponent) {
+            Ok(shift @ 1..) => round(rounding, value.negative, significand, shift, None),
+            _ => return leading < 1 - self.bias(),
+        };
+        // A carry out of the significand makes a power of two of it.
+        leading + i32::from(kept >> self.fraction > 1) < 1 - self.bias()
+    }
 }
 
 impl Value {

@@ -36,7 +36,7 @@ pub(super) const fn sign_extend32(a: i32, n: u32) -> i32 {
     (a << unused) >> unused
 }
 
-/// The signed field of `len` bits at `pos`, both at most 255. A field that reaches beyond the number goes on with its
+/// The signed field of `len` bits at `pos`. A field that reaches beyond the number goes on with its
 /// sign, so that the 32-bit field is the field of the extended number.
 #[inline(always)]
 pub(super) const fn field_s64(a: i64, pos: u32, len: u32) -> i64 {
@@ -53,9 +53,13 @@ pub(super) const fn insert64(a: u64, b: u64, pos: u32, len: u32) -> u64 {
 }
 
 /// The position of the `offset`-th set bit of `mask` from `base` on, upwards or downwards; all ones if there is none.
-/// PTX leaves a base beyond 31 open: nothing is found there.
+/// PTX leaves a base beyond 31 open: nothing is found there. The least offset, whose magnitude no
+/// integer is, gives zero on an H200.
 #[inline(always)]
 pub(super) const fn nth_set(mask: u32, base: u32, offset: i32) -> u32 {
+    if offset == i32::MIN {
+        return 0;
+    }
     if base > 31 {
         return u32::MAX;
     }

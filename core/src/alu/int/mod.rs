@@ -3,8 +3,7 @@
 //! "Data Movement and Conversion Instructions").
 //!
 //! The table of operations (`ops`) has their formulas; the other files what takes more than a line. Where PTX leaves a
-//! result open, the choice is what the hardware does: division by zero gives all ones, its remainder the dividend
-//! (D-div0).
+//! result open, the choice is what the hardware does: division by zero gives all ones, its remainder, too (D-div0).
 //!
 //! Branches are avoided where a select serves, so that a loop over lanes becomes vector code.
 

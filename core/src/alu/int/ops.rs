@@ -78,12 +78,12 @@ macro_rules! int_ops {
             DivS32 div_s32(a: i32, b: i32) -> i32 = if b == 0 { -1 } else { a.wrapping_div(b) };
             DivU64 div_u64(a: u64, b: u64) -> u64 = a.checked_div(b).unwrap_or(u64::MAX);
             DivS64 div_s64(a: i64, b: i64) -> i64 = if b == 0 { -1 } else { a.wrapping_div(b) };
-            RemU16 rem_u16(a: u16, b: u16) -> u16 = a.checked_rem(b).unwrap_or(a);
-            RemS16 rem_s16(a: i16, b: i16) -> i16 = if b == 0 { a } else { a.wrapping_rem(b) };
-            RemU32 rem_u32(a: u32, b: u32) -> u32 = a.checked_rem(b).unwrap_or(a);
-            RemS32 rem_s32(a: i32, b: i32) -> i32 = if b == 0 { a } else { a.wrapping_rem(b) };
-            RemU64 rem_u64(a: u64, b: u64) -> u64 = a.checked_rem(b).unwrap_or(a);
-            RemS64 rem_s64(a: i64, b: i64) -> i64 = if b == 0 { a } else { a.wrapping_rem(b) };
+            RemU16 rem_u16(a: u16, b: u16) -> u16 = a.checked_rem(b).unwrap_or(u16::MAX);
+            RemS16 rem_s16(a: i16, b: i16) -> i16 = if b == 0 { -1 } else { a.wrapping_rem(b) };
+            RemU32 rem_u32(a: u32, b: u32) -> u32 = a.checked_rem(b).unwrap_or(u32::MAX);
+            RemS32 rem_s32(a: i32, b: i32) -> i32 = if b == 0 { -1 } else { a.wrapping_rem(b) };
+            RemU64 rem_u64(a: u64, b: u64) -> u64 = a.checked_rem(b).unwrap_or(u64::MAX);
+            RemS64 rem_s64(a: i64, b: i64) -> i64 = if b == 0 { -1 } else { a.wrapping_rem(b) };
             AbsS16 abs_s16(a: i16) -> i16 = a.wrapping_abs();
             AbsS32 abs_s32(a: i32) -> i32 = a.wrapping_abs();
             AbsS64 abs_s64(a: i64) -> i64 = a.wrapping_abs();
@@ -217,15 +217,16 @@ macro_rules! int_ops {
             BfindShiftamtU64 bfind_shiftamt_u64(a: u64) -> u32 = if a == 0 { u32::MAX } else { a.leading_zeros() };
             BfindShiftamtS64 bfind_shiftamt_s64(a: i64) -> u32 = bfind_shiftamt_u64((a ^ (a >> 63)) as u64);
             Fns fns(mask: u32, base: u32, offset: i32) -> u32 = nth_set(mask, base, offset);
+            // Hardware has the fields of 32 bits, which take a byte for each number; those of 64 are made of shifts.
             BfeU32 bfe_u32(a: u32, b: u32, c: u32) -> u32 =
                 (u64::from(a) >> (b & 0xff).min(63)) as u32 & low_ones32(c & 0xff);
             BfeU64 bfe_u64(a: u64, b: u32, c: u32) -> u64 =
-                if b & 0xff > 63 { 0 } else { (a >> (b & 63)) & low_ones64(c & 0xff) };
+                if b > 63 { 0 } else { (a >> (b & 63)) & low_ones64(c) };
             BfeS32 bfe_s32(a: i32, b: u32, c: u32) -> i32 = field_s64(i64::from(a), b & 0xff, c & 0xff) as i32;
-            BfeS64 bfe_s64(a: i64, b: u32, c: u32) -> i64 = field_s64(a, b & 0xff, c & 0xff);
+            BfeS64 bfe_s64(a: i64, b: u32, c: u32) -> i64 = field_s64(a, b, c);
             Bfi32 bfi32(a: u32, b: u32, c: u32, d: u32) -> u32 =
                 insert64(u64::from(a), u64::from(b), c & 0xff, d & 0xff) as u32;
-            Bfi64 bfi64(a: u64, b: u64, c: u32, d: u32) -> u64 = insert64(a, b, c & 0xff, d & 0xff);
+            Bfi64 bfi64(a: u64, b: u64, c: u32, d: u32) -> u64 = insert64(a, b, c, d);
             BmskClamp bmsk_clamp(a: u32, b: u32) -> u32 = if a > 31 { 0 } else { low_ones32(b) << (a & 31) };
             BmskWrap bmsk_wrap(a: u32, b: u32) -> u32 = low_ones32(b & 31) << (a & 31);
             SzextClampU32 szext_clamp_u32(a: u32, b: u32) -> u32 = a & low_ones32(b);

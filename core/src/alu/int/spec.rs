@@ -40,15 +40,26 @@ fn find(a: u64, bits: u32, signed: bool, shift: bool) -> u64 {
     found.map_or(0xffff_ffff, |i| u64::from(if shift { bits - 1 - i } else { i }))
 }
 
+/// Where a field is: bytes say so of 32 bits, whole registers of 64 (D-fields).
+fn field(pos: u64, len: u64, bits: u32) -> (u64, u64) {
+    if bits == 32 { (pos & 255, len & 255) } else { (u(pos, 32) as u64, u(len, 32) as u64) }
+}
+
 fn extract(a: u64, pos: u64, len: u64, bits: u32, signed: bool) -> u64 {
-    let (pos, len) = ((pos & 255) as u32, (len & 255) as u32);
-    let sign = signed && len > 0 && bit(a, (pos + len - 1).min(bits - 1));
-    from_bits(bits, |i| if i < len && pos + i < bits { bit(a, pos + i) } else { sign })
+    let (pos, len) = field(pos, len, bits);
+    let sign = signed && len > 0 && bit(a, (pos + len - 1).min(u64::from(bits) - 1) as u32);
+    from_bits(bits, |i| {
+        let at = pos + u64::from(i);
+        if u64::from(i) < len && at < bits.into() { bit(a, at as u32) } else { sign }
+    })
 }
 
 fn insert(a: u64, b: u64, pos: u64, len: u64, bits: u32) -> u64 {
-    let (pos, len) = ((pos & 255) as u32, (len & 255) as u32);
-    from_bits(bits, |i| if i >= pos && i < pos + len { bit(a, i - pos) } else { bit(b, i) })
+    let (pos, len) = field(pos, len, bits);
+    from_bits(bits, |i| {
+        let at = u64::from(i);
+        if at >= pos && at < pos + len { bit(a, (at - pos) as u32) } else { bit(b, i) }
+    })
 }
 
 fn mask(a: u64, b: u64, wrap: bool) -> u64 {
@@ -63,6 +74,9 @@ fn extend(a: u64, b: u64, wrap: bool, signed: bool) -> u64 {
 
 fn nth(mask: u64, base: u64, offset: u64) -> u64 {
     let (base, offset) = (base as i64, s(offset, 32) as i64);
+    if offset == -(1 << 31) {
+        return 0;
+    }
     let all: Vec<i64> = if offset < 0 { (0..=base.min(31)).rev().collect() } else { (base..32).collect() };
     if base > 31 {
         return 0xffff_ffff;
@@ -85,7 +99,7 @@ fn divide(a: i128, b: i128, bits: u32) -> u64 {
 }
 
 fn remainder(a: i128, b: i128, bits: u32) -> u64 {
-    put(if b == 0 { a } else { a % b }, bits)
+    put(if b == 0 { -1 } else { a % b }, bits)
 }
 
 /// The nearest number of a type.

@@ -197,6 +197,20 @@ fn operations_on_two_half_words_agree_on_all_bytes() {
     }
 }
 
+/// What an H200 gives where PTX leaves it open.
+#[test]
+fn what_is_left_open_is_as_on_hardware() {
+    use super::*;
+    assert_eq!((rem_u16(7, 0), rem_s16(7, 0), rem_u32(7, 0), rem_s32(7, 0)), (0xffff, 0xffff, u32::MAX, u32::MAX));
+    assert_eq!((rem_u64(7, 0), rem_s64(7, 0)), (u64::MAX, u64::MAX));
+    // Fields of 32 bits have byte numbers; 0x104 is 4.
+    assert_eq!((bfe_u32(0xff0, 0x104, 0x104), bfi32(0xff, 0, 0x104, 0x104)), (0xf, 0xf0));
+    assert_eq!((bfe_u64(u64::MAX, 0x104, 4), bfe_u64(u64::MAX, 4, 0x100)), (0, u64::MAX >> 4));
+    assert_eq!((bfe_s64(1 << 63, u32::MAX, 1), bfe_s64(0x80, 4, u32::MAX), bfe_s64(u64::MAX, 0, 0)), (u64::MAX, 8, 0));
+    assert_eq!((bfi64(u64::MAX, 0, 0x104, 4), bfi64(u64::MAX, 0, 4, 0x100)), (0, u64::MAX << 4));
+    assert_eq!((fns(u32::MAX, 3, 1 << 31), fns(0, 99, 1 << 31), fns(1, 31, 0x8000_0001)), (0, 0, u32::MAX));
+}
+
 #[test]
 fn every_truth_table_of_lop3_is_right() {
     for table in 0..=255 {

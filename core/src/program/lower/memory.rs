@@ -272,8 +272,13 @@ impl<'t> FnLower<'_, 't> {
         let mut at = self.address(nth(instr, address)?)?;
         let space = self.space(named, &at);
         // Addition flushes subnormal numbers in global memory, not in shared memory (PTX ISA, atom: notes).
-        if kind == AtomTy::F32 && space == Space::Global && function == AtomOp::Add {
-            kind = AtomTy::F32Ftz;
+        // NaN of 64 bits is left as it is there (D-nan64).
+        if space == Space::Global && function == AtomOp::Add {
+            kind = match kind {
+                AtomTy::F32 => AtomTy::F32Ftz,
+                AtomTy::F64 => AtomTy::F64Raw,
+                other => other,
+            };
         }
         let class = class_of_type(ty);
         let wide128 = kind == AtomTy::B128;

@@ -192,6 +192,12 @@ fn atomics_know_their_function() {
     assert_eq!(env.requests[1].space, Space::Shared);
     assert!(matches!(env.requests[2].op, MemOp::Red(_, AtomTy::B32)));
     assert_eq!(env.requests.iter().skip(3).map(|r| r.offset).collect::<Vec<_>>(), [8, 12]);
+    // NaN is another's in global memory.
+    let env = fine(
+        ".entry k() { .reg .f64 %f<3>; .reg .b64 %d; atom.global.add.f64 %f1, [%d], %f2; atom.shared.add.f64 %f1, [%d], %f2; }",
+    );
+    assert!(matches!(env.requests[0].op, MemOp::Atom(_, AtomTy::F64Raw)));
+    assert!(matches!(env.requests[1].op, MemOp::Atom(_, AtomTy::F64)));
 }
 
 #[test]

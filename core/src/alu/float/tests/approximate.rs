@@ -86,6 +86,9 @@ fn gross_approximations() {
     }
     assert_eq!(rcp_gross_f64(f64::MAX.to_bits()), 0);
     assert_eq!(rsqrt_gross_f64((-1e-310f64).to_bits()), f64::NEG_INFINITY.to_bits());
-    assert_eq!(rsqrt_gross_f64((-1.0f64).to_bits()), 0xfff8_0000_0000_0000);
+    for nan in [0x7ff0_0000_0000_0001, 0xfff8_1234_5678_9abc] {
+        assert_eq!((rcp_gross_f64(nan), rsqrt_gross_f64(nan)), (0x7fff_ffff << 32, 0x7fff_ffff << 32));
+    }
+    assert_eq!(rsqrt_gross_f64((-1.0f64).to_bits()), 0x7fff_ffff << 32);
     assert_eq!(rsqrt_f64((-0.0f64).to_bits()), f64::NEG_INFINITY.to_bits());
 }

@@ -52,10 +52,15 @@ fn single_precision_in_every_rounding() {
         let (p, q) = (single(flush(a)), single(flush(b)));
         assert_eq!(add_ftz_f32(a, b), flush(bits32(p.add_r(q, round))));
         assert_eq!(sub_ftz_f32(a, b), flush(bits32(p.sub_r(q, round))));
-        assert_eq!(mul_ftz_f32(a, b), flush(bits32(p.mul_r(q, round))));
-        assert_eq!(div_ftz_f32(a, b), flush(bits32(p.div_r(q, round))));
+        // What becomes the smallest normal number by rounding alone may be zero: see `flushing`.
+        let alike = |found: u32, kept: StatusAnd<Single>| {
+            let kept = bits32(kept);
+            found == flush(kept) || kept << 1 == 0x0100_0000 && found == kept & 1 << 31
+        };
+        assert!(alike(mul_ftz_f32(a, b), p.mul_r(q, round)), "{a:#x} {b:#x}");
+        assert!(alike(div_ftz_f32(a, b), p.div_r(q, round)), "{a:#x} {b:#x}");
         let mode = FMode::FTZ.rounded(Rounding::Up).0;
-        assert_eq!(mul_mode_f32(a, b, mode), flush(bits32(p.mul_r(q, Round::TowardPositive))));
+        assert!(alike(mul_mode_f32(a, b, mode), p.mul_r(q, Round::TowardPositive)), "{a:#x} {b:#x}");
     }
 }
 
@@ -85,7 +90,7 @@ fn single_precision_fused() {
     }
 }
 
-/// The result of an f64 operation as D-nan64 wants it.
+/// The result of an f64 operation as D-nan64 wants it, of sources in the order in which their NaN count.
 fn bits64(sources: &[u64], result: StatusAnd<Double>) -> u64 {
     if !result.value.is_nan() {
         return result.value.to_bits() as u64;
@@ -104,21 +109,21 @@ fn double_precision_in_every_rounding() {
         for (rounding, round) in ROUNDINGS {
             let mode = FMode::default().rounded(rounding).0;
             let show = format!("{a:#x} {b:#x} {rounding:?}");
-            assert_eq!(add_mode_f64(a, b, mode), bits64(&[a, b], x.add_r(y, round)), "add {show}");
-            assert_eq!(sub_mode_f64(a, b, mode), bits64(&[a, b], x.sub_r(y, round)), "sub {show}");
-            assert_eq!(mul_mode_f64(a, b, mode), bits64(&[a, b], x.mul_r(y, round)), "mul {show}");
+            assert_eq!(add_mode_f64(a, b, mode), bits64(&[b, a], x.add_r(y, round)), "add {show}");
+            assert_eq!(sub_mode_f64(a, b, mode), bits64(&[b, a], x.sub_r(y, round)), "sub {show}");
+            assert_eq!(mul_mode_f64(a, b, mode), bits64(&[b, a], x.mul_r(y, round)), "mul {show}");
             assert_eq!(div_mode_f64(a, b, mode), bits64(&[a, b], x.div_r(y, round)), "div {show}");
-            let fused = bits64(&[a, b, c], x.mul_add_r(y, double(c), round));
+            let fused = bits64(&[b, c, a], x.mul_add_r(y, double(c), round));
             assert_eq!(fma_mode_f64(a, b, c, mode), fused, "fma {show} {c:#x}");
         }
         let round = Round::NearestTiesToEven;
-        assert_eq!(add_f64(a, b), bits64(&[a, b], x.add_r(y, round)));
-        assert_eq!(sub_f64(a, b), bits64(&[a, b], x.sub_r(y, round)));
-        assert_eq!(mul_f64(a, b), bits64(&[a, b], x.mul_r(y, round)));
+        assert_eq!(add_f64(a, b), bits64(&[b, a], x.add_r(y, round)));
+        assert_eq!(sub_f64(a, b), bits64(&[b, a], x.sub_r(y, round)));
+        assert_eq!(mul_f64(a, b), bits64(&[b, a], x.mul_r(y, round)));
         assert_eq!(div_f64(a, b), bits64(&[a, b], x.div_r(y, round)));
         assert_eq!(rcp_f64(a), bits64(&[a], double(1f64.to_bits()).div_r(x, round)));
         let product = (f64::from_bits(a) * -f64::from_bits(b)).to_bits().wrapping_add(samples.next() % 5);
-        let fused = bits64(&[a, b, product], x.mul_add_r(y, double(product), round));
+        let fused = bits64(&[b, product, a], x.mul_add_r(y, double(product), round));
         assert_eq!(fma_f64(a, b, product), fused, "fma {a:#x} {b:#x} {product:#x}");
     }
 }
@@ -219,7 +224,8 @@ fn minimum_and_maximum() {
     }
     assert_eq!(min_f64(f64::NAN.to_bits(), 5), 5);
     assert_eq!(max_f64(5, f64::NAN.to_bits()), 5);
-    assert_eq!(min_f64(0xfff4_0000_0000_0007, f64::NAN.to_bits()), 0xfffc_0000_0000_0007);
+    assert_eq!(min_f64(f64::NAN.to_bits(), 0xfff4_0000_0000_0007), 0xfffc_0000_0000_0007);
+    assert_eq!(max_f64(0xfff4_0000_0000_0007, 0x7ff0_0000_0000_0001), 0x7ff8_0000_0000_0001);
 }
 
 #[test]
@@ -271,7 +277,9 @@ fn signs() {
     assert_eq!(copysign_f32(0x8000_0000, 0x3f80_0000), 0xbf80_0000);
     assert_eq!((neg_f32(0xffc0_0000), abs_f32(0xffc0_0000)), (NAN32, NAN32));
     assert_eq!((neg_ftz_f32(1), abs_ftz_f32(0x8000_0001)), (0x8000_0000, 0));
-    assert_eq!(neg_f64(0x7ff4_0000_0000_0000), 0xfff4_0000_0000_0000);
+    // A NaN keeps its sign and is made quiet.
+    assert_eq!((neg_f64(0x7ff4_0000_0000_0000), abs_f64(0xfff0_0000_0000_0001)), (0x7ffc << 48, 0xfff8 << 48 | 1));
+    assert_eq!((neg_f64(1), abs_f64(0xfff0 << 48)), (1 << 63 | 1, 0x7ff0 << 48));
     assert_eq!(copysign_f64(1 << 63, 1), 1 << 63 | 1);
     let mode = FMode::FTZ.0;
     assert_eq!(add_f32x2(0x3f80_0000_0000_0001, 0x3f80_0000_0000_0001, mode), 0x4000_0000_0000_0000);

@@ -16,7 +16,8 @@ fn halves_widen() {
         let expected = convert::<Half, Single>(a.into(), ROUNDINGS[0].1, 0x7fff_ffff) as u32;
         assert_eq!(f32_of_f16(a), expected, "{a:#x}");
         assert_eq!(cvt_ww(a, FMode::default().to(Num::F32).from(Num::F16).0), expected, "{a:#x}");
-        let expected = convert::<BFloat, Single>(a.into(), ROUNDINGS[0].1, 0x7fff_ffff) as u32;
+        // NaN, too, is only moved (D-cvt-nan).
+        let expected = convert::<BFloat, Single>(a.into(), ROUNDINGS[0].1, u64::from(a) << 16) as u32;
         assert_eq!(f32_of_bf16(a), expected, "{a:#x}");
         assert_eq!(cvt_ww(a, FMode::default().to(Num::F32).from(Num::Bf16).0), expected, "{a:#x}");
     }
@@ -45,23 +46,59 @@ fn singles_narrow() {
     }
 }
 
+/// A double's NaN in a format of fewer bits, as D-cvt-nan wants it: the sign and the first bits of the payload, quiet.
+fn nan(a: u64, exponent: u32, fraction: u32) -> u64 {
+    let payload = a << 12 >> (64 - fraction) | 1 << (fraction - 1);
+    (a >> 63) << (exponent + fraction) | ((1 << exponent) - 1) << fraction | payload
+}
+
+#[test]
+fn not_numbers_are_canonical_moved_or_carried_over() {
+    let mode = |to, from| FMode::default().to(to).from(from);
+    let (ftz, sat) = (FMode::FTZ, FMode::SAT);
+    let (single, double) = (0xff80_0001, 0xfff0_0000_0000_0001);
+    // Without anything to round, nothing is done.
+    assert_eq!(cvt_ww(single, mode(Num::F32, Num::F32).0), single);
+    assert_eq!(cvt_qq(double, mode(Num::F64, Num::F64).0), double);
+    assert_eq!(cvt_ww(single, mode(Num::F32, Num::F32).with(ftz).0), NAN32);
+    assert_eq!(cvt_ww(single, mode(Num::F32, Num::F32).with(FMode::INTEGRAL).0), NAN32);
+    assert_eq!(cvt_qq(double, mode(Num::F64, Num::F64).with(FMode::INTEGRAL).0), 0xfff8_0000_0000_0001);
+    assert_eq!(cvt_ww(0xff81, mode(Num::F32, Num::Bf16).with(ftz).0), NAN32);
+    // Wider ones keep all bits, but for one way.
+    assert_eq!(cvt_wq(0xfc01, mode(Num::F64, Num::F16).0), 0xfff8_0400_0000_0000);
+    assert_eq!(cvt_wq(0xff81, mode(Num::F64, Num::Bf16).0), 0xfff8_2000_0000_0000);
+    assert_eq!((f64_of_f32(single), f64_of_f32_ftz(single)), (0xfff8_0000_2000_0000, 0x7fff_ffff_e000_0000));
+    assert_eq!(cvt_wq(single, mode(Num::F64, Num::F32).with(ftz).0), 0x7fff_ffff_e000_0000);
+    // Clamped, it is zero everywhere.
+    for (to, from) in [(Num::F32, Num::F32), (Num::F32, Num::Bf16), (Num::F16, Num::F32)] {
+        assert_eq!(cvt_ww(u32::MAX, mode(to, from).with(sat).0), 0, "{to:?} {from:?}");
+    }
+    assert_eq!(
+        (cvt_qq(double, mode(Num::F64, Num::F64).with(sat).0), cvt_qw(double, mode(Num::F32, Num::F64).with(sat).0)),
+        (0, 0)
+    );
+}
+
 #[test]
 fn doubles_and_singles() {
     let mut samples = Samples(8);
     for a in DOUBLES.into_iter().chain((0..50_000).map(|_| samples.double())) {
         for (rounding, round) in ROUNDINGS {
-            let expected = convert::<Double, Single>(a.into(), round, 0x7fff_ffff) as u32;
+            let nan = |exponent, fraction| nan(a, exponent, fraction);
+            let expected = convert::<Double, Single>(a.into(), round, nan(8, 23)) as u32;
             let mode = FMode::default().rounded(rounding).from(Num::F64).to(Num::F32).0;
             assert_eq!(cvt_qw(a, mode), expected, "{a:#x} {rounding:?}");
-            let half = convert::<Double, Half>(a.into(), round, 0x7fff) as u32;
+            let half = convert::<Double, Half>(a.into(), round, nan(5, 10)) as u32;
             assert_eq!(cvt_qw(a, FMode(mode).to(Num::F16).0), half, "{a:#x} {rounding:?}");
+            let brain = convert::<Double, BFloat>(a.into(), round, nan(8, 7)) as u32;
+            assert_eq!(cvt_qw(a, FMode(mode).to(Num::Bf16).0), brain, "{a:#x} {rounding:?}");
         }
         assert_eq!(f32_of_f64(a), cvt_qw(a, FMode::default().from(Num::F64).to(Num::F32).0));
     }
     for a in SINGLES {
         let wide = f64_of_f32(a);
         assert_eq!(cvt_wq(a, FMode::default().from(Num::F32).to(Num::F64).0), wide);
-        assert_eq!(f32_of_f64(wide), if f32::from_bits(a).is_nan() { NAN32 } else { a });
+        assert_eq!(f32_of_f64(wide), if f32::from_bits(a).is_nan() { a | 1 << 22 } else { a });
     }
     assert_eq!(f64_of_f32(0xff80_0001), 0xfff8_0000_2000_0000);
     assert_eq!((f64_of_f32_ftz(0x8000_0001), f32_of_f64_ftz(0x3690_0000_0000_0000)), (1 << 63, 0));

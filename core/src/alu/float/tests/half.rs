@@ -90,7 +90,9 @@ fn every_half() {
         assert_eq!(neg_half(a, brain.0), if value.is_nan() { 0x7fff } else { a ^ 0x8000 });
         // The f64 function and the exact rounding of `cvt` agree with the fast way down.
         let wide = |format| f64::from(f32::from_bits(cvt_ww(a, FMode::default().from(format).to(Num::F32).0)));
-        let down = |value: f64, format| cvt_qw(value.to_bits(), FMode::default().from(Num::F64).to(format).0);
+        let down = |value: f64, format| {
+            if value.is_nan() { 0x7fff } else { cvt_qw(value.to_bits(), FMode::default().from(Num::F64).to(format).0) }
+        };
         assert_eq!(ex2_half(a, half.0), down(libm::exp2(wide(Num::F16)), Num::F16), "{a:#x}");
         assert_eq!(tanh_half(a, half.0), down(libm::tanh(wide(Num::F16)), Num::F16), "{a:#x}");
         assert_eq!(ex2_half(a, brain.0), down(libm::exp2(wide(Num::Bf16)), Num::Bf16), "{a:#x}");
@@ -106,6 +108,13 @@ fn extremes_of_halves() {
     assert_eq!((min_half(0x7e01, 0x3c00, mode.0), max_half(0xbc00, 0xfe00, mode.0)), (0x3c00, 0xbc00));
     assert_eq!(min_half(0x7e01, 0x3c00, mode.with(FMode::NAN).0), 0x7fff);
     assert_eq!(max_half(0xc000, 0x3c00, mode.with(FMode::XORSIGN).with(FMode::ABS).0), 0xc000);
+    // The sign is that of both, also where one of them is NaN.
+    let signed = mode.with(FMode::XORSIGN).with(FMode::ABS);
+    assert_eq!((min_half(0xfe01, 0x3c00, signed.0), max_half(0xbc00, 0x7c01, signed.0)), (0xbc00, 0xbc00));
+    assert_eq!((min_half(0xfe01, 0xbc00, signed.0), min_half(0xfe01, 0x7e00, signed.0)), (0x3c00, 0x7fff));
+    assert_eq!(max_half(0xfe01, 0x3c00, signed.with(FMode::NAN).0), 0x7fff);
+    let brains = signed.to(Num::Bf16).with(FMode::PACKED);
+    assert_eq!(min_half(0xff81_4000, 0x3f80_bf80, brains.0), 0xbf80_bf80);
     assert_eq!(min_half(1, 0x3c00, mode.with(FMode::FTZ).0), 0);
     assert!(cmp_f16(0x1234_8000, 0, 2));
     assert_eq!((cmp_ftz_f16(0x8001, 0, 1), cmp_f16(0x8001, 0, 1)), (false, true));

@@ -3,6 +3,7 @@
 mod approximate;
 mod arithmetic;
 mod conversion;
+mod flushing;
 mod half;
 mod narrow;
 mod total;

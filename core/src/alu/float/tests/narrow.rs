@@ -104,12 +104,17 @@ fn tensor_float() {
     let to = |a: u32, rounding| cvt_ww(a, FMode::default().rounded(rounding).from(Num::F32).to(Num::Tf32).0);
     for a in (0..=0xffffu32).flat_map(|high| [0, 1, 0xfff, 0x1000, 0x1001, 0x3000, 0xffff].map(|low| high << 16 | low))
     {
+        let finite = FMode::SATFINITE.rounded(Rounding::NearestAway).from(Num::F32).to(Num::Tf32);
         if f32::from_bits(a).is_nan() {
-            assert_eq!(to(a, Rounding::NearestAway), NAN32);
+            assert_eq!((to(a, Rounding::Zero), to(a, Rounding::NearestEven)), (0x7fff_e000, 0x7fff_e000));
+            assert_eq!((to(a, Rounding::NearestAway), cvt_ww(a, finite.0)), (a & !0x1fff, (a & !0x1fff) - 0x2000));
             continue;
         }
         // Rounding is addition in the pattern, as the next larger pattern is the next larger magnitude.
-        assert_eq!(to(a, Rounding::NearestAway), (a + 0x1000) & !0x1fff, "{a:#x}");
+        let away = (a + 0x1000) & !0x1fff;
+        assert_eq!(to(a, Rounding::NearestAway), away, "{a:#x}");
+        let infinite = away << 1 >= 0xff00_0000;
+        assert_eq!(cvt_ww(a, finite.0), if infinite { away - 0x2000 } else { away }, "{a:#x}");
         assert_eq!(to(a, Rounding::Zero), a & !0x1fff, "{a:#x}");
         assert_eq!(to(a, Rounding::NearestEven), (a + 0xfff + (a >> 13 & 1)) & !0x1fff, "{a:#x}");
     }
