@@ -15,6 +15,8 @@ mod known;
 mod pools;
 #[path = "hardware/probe.rs"]
 pub mod probe;
+#[path = "hardware/recorded.rs"]
+mod recorded;
 #[path = "hardware/textures.rs"]
 mod textures;
 #[path = "hardware/warps.rs"]
@@ -23,6 +25,8 @@ mod warps;
 use alu::{BLOCK, HEAD, Instruction, OPERANDS};
 use pools::{Sort, Style};
 use probe::{Buffer, Probe};
+use recorded::Found;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Bytes of results of an instruction on one thread's operands.
@@ -77,74 +81,118 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
+/// The operands of a thread.
+fn operands(probe: &Probe, thread: usize) -> [u64; OPERANDS] {
+    std::array::from_fn(|place| word(&probe.buffers[place].bytes[8 * thread..][..8]))
+}
+
+/// Threads whose results of an instruction are other than they may be.
+fn wrong(probe: &Probe, ours: &[u8], theirs: &[u8]) -> Vec<usize> {
+    let threads = ours.chunks(RESULTS).zip(theirs.chunks(RESULTS)).enumerate();
+    let differ = threads.filter(|(thread, (ours, theirs))| {
+        ours != theirs && !known::allowed(&probe.name, operands(probe, *thread), ours, theirs)
+    });
+    differ.map(|(thread, _)| thread).collect()
+}
+
+/// Whether what was found is to be kept.
+fn records() -> bool {
+    std::env::var_os("WARPSTEP_RECORD").is_some()
+}
+
 #[test]
 #[ignore = "reads files of a GPU"]
 fn played_instructions_are_the_same() {
     let Some(folder) = folder("WARPSTEP_PLAYED") else { return };
-    let (mut same, mut known, mut other) = (0, 0, 0);
+    let (mut same, mut known, mut other, mut all) = (0, 0, 0, Vec::new());
     for (probe, (name, played)) in instructions(MANY).iter().zip(probe::played(&folder.join("alu"))) {
         assert_eq!(probe.name, name);
-        let played = match played {
-            Ok(played) => played,
-            Err(error) => {
-                println!("{name}: {error}");
-                continue;
-            }
-        };
+        let played = played.unwrap_or_else(|error| panic!("{name}: {error}"));
         let ours = probe.run();
         assert_eq!(ours.len(), played.len(), "{name}");
-        let threads = ours.chunks(RESULTS).zip(played.chunks(RESULTS)).enumerate();
-        let operands =
-            |thread: usize| std::array::from_fn(|place| word(&probe.buffers[place].bytes[8 * thread..][..8]));
-        let (meant, differing): (Vec<_>, Vec<_>) = threads
-            .filter(|(_, (ours, theirs))| ours != theirs)
-            .partition(|(thread, (ours, theirs))| known::allowed(&name, operands(*thread), ours, theirs));
-        if differing.is_empty() {
-            *(if meant.is_empty() { &mut same } else { &mut known }) += 1;
-            continue;
-        }
-        other += 1;
-        println!("{name}: {} of {} differ", differing.len(), MANY * BLOCK);
-        for (thread, (ours, theirs)) in differing {
-            let operands: Vec<String> = operands(thread).iter().map(|operand| format!("{operand:x}")).collect();
+        let differing = wrong(probe, &ours, &played);
+        *if !differing.is_empty() {
+            println!("{name}: {} of {} differ", differing.len(), MANY * BLOCK);
+            &mut other
+        } else if ours == played {
+            &mut same
+        } else {
+            &mut known
+        } += 1;
+        for thread in differing {
+            let operands = operands(probe, thread).map(|operand| format!("{operand:x}")).join(" ");
             let result = |bytes: &[u8]| format!("{:x} {}", word(&bytes[..8]), bytes[8]);
-            println!("    {}: ours {}, theirs {}", operands.join(" "), result(ours), result(theirs));
+            let [ours, theirs] = [&ours, &played].map(|all| result(&all[RESULTS * thread..][..RESULTS]));
+            println!("    {operands}: ours {ours}, theirs {theirs}");
         }
+        all.push((name, played.clone(), ours == played));
     }
     println!("{same} the same, {known} as far apart as they may be, {other} not");
     assert_eq!(other, 0);
+    if records() {
+        recorded::write("instructions.txt", &all);
+    }
+}
+
+#[test]
+fn instructions_are_as_recorded() {
+    let records = recorded::read("instructions.txt");
+    let all = instructions(MANY);
+    assert_eq!(records.len(), all.len(), "the record has other instructions: CONTRIBUTING says how to make it");
+    for probe in all {
+        let ours = probe.run();
+        match recorded::compare(&records, &probe, &ours) {
+            Found::Same => {}
+            Found::New => panic!("{} has no record", probe.name),
+            Found::Other(first) => {
+                assert!(!first.is_empty(), "{} is not what the GPU gave", probe.name);
+                for thread in wrong(&probe, &ours[..first.len()], &first) {
+                    let operands = operands(&probe, thread);
+                    panic!("{} of {operands:x?} is not what the GPU gave", probe.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]
 #[ignore = "reads files of a GPU"]
 fn played_kernels_are_the_same() {
     let Some(folder) = folder("WARPSTEP_PLAYED") else { return };
-    let (mut same, mut other) = (0, 0);
-    let mut all: std::collections::BTreeMap<String, _> = probe::played(&folder.join("kernels")).into_iter().collect();
+    let mut played: BTreeMap<String, _> = probe::played(&folder.join("kernels")).into_iter().collect();
+    let (mut same, mut other, mut all) = (0, 0, Vec::new());
     for probe in kernels() {
         let name = probe.name.clone();
-        let played = all.remove(&name).unwrap_or_else(|| Err("not played".to_owned()));
-        let played = match played {
-            Ok(played) => played,
-            Err(error) => {
-                println!("{name}: {error}");
-                continue;
-            }
-        };
+        let played = played.remove(&name).unwrap_or_else(|| Err("not played".to_owned()));
+        let played = played.unwrap_or_else(|error| panic!("{name}: {error}"));
         let ours = probe.run();
         let words = ours.chunks(4).zip(played.chunks(4)).enumerate();
         let differing: Vec<_> = words.filter(|(_, (ours, theirs))| ours != theirs).collect();
-        if differing.is_empty() {
-            same += 1;
-            continue;
+        *if differing.is_empty() { &mut same } else { &mut other } += 1;
+        if !differing.is_empty() {
+            println!("{name}: {} of {} words differ", differing.len(), ours.len() / 4);
         }
-        other += 1;
-        println!("{name}: {} of {} words differ", differing.len(), ours.len() / 4);
         for (at, (ours, theirs)) in differing.iter().take(8) {
             println!("    word {at}: ours {:x}, theirs {:x}", word(ours), word(theirs));
         }
+        all.push((name, played.clone(), true));
     }
     println!("{same} the same, {other} not");
+    assert_eq!(other, 0);
+    if records() {
+        recorded::write("kernels.txt", &all);
+    }
+}
+
+#[test]
+fn kernels_are_as_recorded() {
+    let records = recorded::read("kernels.txt");
+    let all = kernels();
+    assert_eq!(records.len(), all.len(), "the record has other kernels: CONTRIBUTING says how to make it");
+    for probe in all {
+        let found = recorded::compare(&records, &probe, &probe.run());
+        assert!(matches!(found, Found::Same), "{} is not what the GPU gave", probe.name);
+    }
 }
 
 #[test]

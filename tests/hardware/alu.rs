@@ -25,10 +25,6 @@ pub struct Instruction {
     pub ptx: String,
     /// Where its operands come from.
     pub sorts: [Sort; OPERANDS],
-    /// Bits of its result.
-    pub bits: u32,
-    /// Whether it has a second one: a predicate, or the carry.
-    pub second: bool,
 }
 
 /// The head of a module of such kernels.
@@ -182,7 +178,7 @@ fn instruction(
     if second {
         writeln!(body, "{} st.global.b64 [%d21+8], %d20;", pack(1, SECOND)).ok()?;
     }
-    Some(Instruction { name, ptx: kernel(&body), sorts, bits, second })
+    Some(Instruction { name, ptx: kernel(&body), sorts })
 }
 
 /// Bytes and halves that scalar video instructions take of their sources.

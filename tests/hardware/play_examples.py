@@ -1,6 +1,5 @@
 """Runs launch files on a GPU: play_examples.py FOLDER OUT. Reads examples.jsonl, writes examples.played.jsonl. Needs cupy."""
 
-import ctypes
 import json
 import multiprocessing
 import re
@@ -31,8 +30,10 @@ def play(job):
         buffers = {key: cupy.frombuffer(bytes.fromhex(data) + bytes(256), dtype=cupy.uint8).copy() for key, data in job["buffers"].items()}
         for key, data in job["globals"].items():
             place = module.get_global_var(key)
-            data = bytes.fromhex(data)
-            cupy.cuda.runtime.memcpy(place, ctypes.addressof(ctypes.create_string_buffer(data, len(data))), len(data), 1)
+            host = numpy.frombuffer(bytes.fromhex(data), dtype=numpy.uint8)
+            cupy.cuda.runtime.memcpy(place, host.ctypes.data, len(host), 1)
+        # Only who waits for a whole grid asks for these registers.
+        cooperative = any("%envreg" in text for text in job["ptx"])
         for launch in job["launches"]:
             entry = launch["entry"] or re.search(r"\.entry\s+([\w$]+)", job["ptx"][0]).group(1)
             kernel = module.get_function(entry)
@@ -44,7 +45,7 @@ def play(job):
                     data = bytes.fromhex(arg["hex"])
                     whole = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}.get(len(data))
                     args.append(numpy.frombuffer(data, dtype=whole or f"V{len(data)}")[0])
-            kernel(tuple(launch["grid"]), tuple(launch["block"]), tuple(args), shared_mem=launch["shared"])
+            kernel(tuple(launch["grid"]), tuple(launch["block"]), tuple(args), launch["shared"], None, cooperative)
             cupy.cuda.runtime.deviceSynchronize()
         left = {key: buffer[: len(buffer) - 256].get().tobytes().hex() for key, buffer in buffers.items()}
         return {"name": name, "buffers": left}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Results that are kept of a kernel whose results may differ.
-const KEPT: usize = 1024;
+const KEPT: usize = 512;
 
 /// The record of one kernel.
 pub struct Record {

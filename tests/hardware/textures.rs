@@ -44,7 +44,8 @@ fn coordinate(random: &mut ChaCha8Rng, size: f32) -> f32 {
         6 => f32::from_bits((texel + 0.5).to_bits().wrapping_add_signed(random.random_range(-3..4))),
         7 => f32::from_bits(texel.to_bits().wrapping_add_signed(random.random_range(-3..4))),
         8 => size * random.random_range(-20.0..20.0f32),
-        9 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, 1e-40, 3e9, -1e-20][random.random_range(0..10)],
+        9 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, 1e-40, 3e9, -1e-20]
+            [random.random_range(0..10)],
         _ => random.random_range(-0.5..size + 0.5),
     }
 }
@@ -68,7 +69,8 @@ fn texels(random: &mut ChaCha8Rng, element: &str, count: usize) -> Vec<u8> {
 
 fn case(number: u64) -> Case {
     let mut random = ChaCha8Rng::seed_from_u64(number);
-    let geometry = [Geometry::D1, Geometry::D2, Geometry::D2, Geometry::D3, Geometry::A1, Geometry::A2][number as usize % 6];
+    let geometry =
+        [Geometry::D1, Geometry::D2, Geometry::D2, Geometry::D3, Geometry::A1, Geometry::A2][number as usize % 6];
     let (element, _, pointed) = *ELEMENTS.choose(&mut random).unwrap();
     let channels = [1, 2, 4][random.random_range(0..3)];
     let read = if pointed || random.random() { Read::Element } else { Read::Normalised };
@@ -106,7 +108,21 @@ fn case(number: u64) -> Case {
         read.name(),
         if gather { "gather" } else { "" }
     );
-    Case { name, geometry, size, layers, channels, element, address, filter, normalised, read, gather, texels, coordinates }
+    Case {
+        name,
+        geometry,
+        size,
+        layers,
+        channels,
+        element,
+        address,
+        filter,
+        normalised,
+        read,
+        gather,
+        texels,
+        coordinates,
+    }
 }
 
 /// All of them.
@@ -156,9 +172,12 @@ impl Case {
     pub fn run(&self) -> Vec<[u32; 4]> {
         let ptx = self.ptx();
         let mut out = vec![0u32; 4 * COUNT];
-        let words = |size: usize| self.texels.chunks_exact(size).map(|w| w.iter().rev().fold(0u32, |all, b| all << 8 | u32::from(*b)));
+        let words = |size: usize| {
+            self.texels.chunks_exact(size).map(|w| w.iter().rev().fold(0u32, |all, b| all << 8 | u32::from(*b)))
+        };
         let f32s: Vec<f32> = if self.element == "f32" { words(4).map(f32::from_bits).collect() } else { Vec::new() };
-        let f16s: Vec<half::f16> = if self.element == "f16" { words(2).map(|w| half::f16::from_bits(w as u16)).collect() } else { Vec::new() };
+        let f16s: Vec<half::f16> =
+            if self.element == "f16" { words(2).map(|w| half::f16::from_bits(w as u16)).collect() } else { Vec::new() };
         let i8s: Vec<i8> = self.texels.iter().map(|byte| *byte as i8).collect();
         let u16s: Vec<u16> = if self.texels.len() % 2 == 0 { words(2).map(|w| w as u16).collect() } else { Vec::new() };
         let i16s: Vec<i16> = u16s.iter().map(|w| *w as i16).collect();
@@ -173,7 +192,8 @@ impl Case {
         };
         let texture = texture.layers(self.layers).address(self.address).filter(self.filter).normalised(self.normalised);
         let texture = texture.border(BORDER).read(self.read);
-        let kernel = Kernel::from_ptx(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}")).grid(COUNT as u32 / 256).block(256);
+        let kernel =
+            Kernel::from_ptx(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}")).grid(COUNT as u32 / 256).block(256);
         let kernel = kernel.arg(texture).arg(&self.coordinates).arg(&mut out[..]);
         kernel.run().unwrap_or_else(|e| panic!("{}: {e}\n{ptx}", self.name));
         out.chunks_exact(4).map(|four| four.try_into().unwrap()).collect()

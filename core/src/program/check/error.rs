@@ -239,6 +239,12 @@ complaints! {
             };
             Wording::new("parameter-direction", message, "").hint(hint)
         };
+        /// An argument or result of a call that is stored or loaded under a guard (PTX ISA 7.1).
+        GuardedArgument { name: String, opcode: String } => {
+            let message = format!("`{opcode}` of `{name}`, which a call takes or gives, cannot be under a guard");
+            Wording::new("guarded-argument", message, "here")
+                .hint("store and load it always; choose the value with `selp`, or branch around the call and both")
+        };
         /// A type that cannot be declared in the space.
         DeclaredType { ty: String, space: String } =>
             "declared-type" ("a variable in `{space}` cannot have the type `{ty}`") ("");

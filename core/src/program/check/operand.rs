@@ -126,7 +126,8 @@ impl Checker<'_> {
             let Some(want) = form.operands.get(number) else { break };
             let count = instr.mods.first().is_none_or(|m| m.text(self.names) != "warp");
             let called = instr.mods.contains(&Modifier::PARAM_FUNC);
-            let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count, called };
+            let guarded = instr.guard.is_some();
+            let cx = Context { number: number + 1, opcode: instr.opcode, shape, lone, count, called, guarded };
             self.operand(operand, want, types, &cx)?;
             if want.role == Role::Bracket && is_image(instr.opcode) {
                 self.image(operand, instr, types, &cx)?;
@@ -138,7 +139,8 @@ impl Checker<'_> {
             }
         }
         if matches!(instr.opcode, Opcode::TEX | Opcode::TLD4) {
-            let cx = Context { number: 3, opcode: instr.opcode, shape, lone, count: false, called: false };
+            let (number, opcode) = (3, instr.opcode);
+            let cx = Context { number, opcode, shape, lone, count: false, called: false, guarded: false };
             self.after_brackets(instr, types, &cx)?;
         }
         self.state_of_mbarrier(instr)?;
@@ -463,10 +465,14 @@ impl Checker<'_> {
         Err(Box::new(CheckError { kind: problem, span, other: self.declared_at(name) }))
     }
 
-    /// A parameter is read, a return parameter is written.
+    /// A parameter is read, a return parameter is written; what a call takes and gives is not accessed under a guard.
     fn direction(&mut self, name: Name, span: Span, cx: &Context) -> Verdict {
-        let Some(SymbolKind::Variable { param, .. }) = self.kind_of(name) else { return Ok(()) };
+        let Some(SymbolKind::Variable { param, space, .. }) = self.kind_of(name) else { return Ok(()) };
         match (param, cx.opcode) {
+            (ParamKind::No, Opcode::ST | Opcode::LD) if space == StateSpace::Param && cx.guarded && !self.legacy() => {
+                let kind = Problem::GuardedArgument { name: self.text(name), opcode: self.opcode(cx.opcode) };
+                Err(Box::new(CheckError { kind, span, other: self.declared_at(name) }))
+            }
             (ParamKind::Input, Opcode::ST) | (ParamKind::Return, Opcode::LD) => {
                 let kind = Problem::ParamDirection { name: self.text(name), written: param == ParamKind::Input };
                 Err(Box::new(CheckError { kind, span, other: self.declared_at(name) }))
@@ -541,6 +547,8 @@ pub(super) struct Context<'a> {
     count: bool,
     /// The parameters are those of a call, which have no addresses in registers.
     called: bool,
+    /// The instruction is under a guard.
+    guarded: bool,
 }
 
 /// Whether a register holds a whole number, or bits of whatever kind.
