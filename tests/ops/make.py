@@ -301,9 +301,18 @@ def from_int(source, target, mode):
     return f
 
 
+def carried(bits, source, target):
+    """A NaN in another format: its sign and the first bits of its payload, quiet."""
+    width, fraction, kept = WIDTH[source], FORMAT[source][0] - 1, FORMAT[target][0] - 1
+    payload = mask(bits, fraction) << kept >> fraction | 1 << kept - 1
+    return infinity(bits >> width - 1, target) | payload
+
+
 def between(source, target, mode="rn", ftz=False, sat=False):
     def f(a):
         (x,) = inputs_of((a,), (source,), ftz)
+        if x is None and not sat and (source == "f64" or target == "f64" and not ftz):
+            return carried(a, source, target)
         if x is None:
             if source == "f64" and not sat:
                 # Sign and payload stay, as far as there is room, and quiet (D-cvt-nan).

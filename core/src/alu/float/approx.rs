@@ -17,8 +17,7 @@ pub(super) fn approximate_quotient(a: u32, b: u32, mode: FMode) -> u32 {
     let tiny = (divisor > 8.507_059e37) & (divisor < f32::INFINITY);
     let zero = b & 0x8000_0000;
     let quotient = |a: f32| if tiny { a * f32::from_bits(zero) } else { a / f32::from_bits(b) };
-    let result = quotient(f32::from_bits(a)).put();
-    if mode.has(FMode::FTZ) { flush_tiny(result, quotient(f32::from_bits(a) * UP)) } else { result }
+    flush_tiny(quotient(f32::from_bits(a)), quotient(f32::from_bits(a) * UP), mode.has(FMode::FTZ))
 }
 
 /// An f64 function of a single, rounded once.

@@ -4,7 +4,7 @@
 //! would be a call of the platform's library, which the crate never uses, so the exact product in f64 is added with
 //! rounding to odd, which vectorises as well.
 
-use super::single::{SIGN32, TIE, UP, flush_tiny};
+use super::single::{TIE, UP, flush_tiny, zero_if};
 use crate::alu::table::Bits;
 
 /// The fused operation without hardware for it.
@@ -20,23 +20,16 @@ pub fn fused32(a: f32, b: f32, c: f32) -> f32 {
     if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { fused32_soft(a, b, c) }
 }
 
-/// The fused operation with `.ftz`, of sources that are no subnormal numbers.
+/// The fused operation, flushed if asked.
 #[inline(always)]
-pub(super) fn fused32_ftz(a: f32, b: f32, c: f32) -> u32 {
+pub(super) fn fused32_ftz(a: f32, b: f32, c: f32, ftz: bool) -> u32 {
     if cfg!(target_feature = "fma") {
-        flush_tiny(a.mul_add(b, c).put(), fused32_up(a, b, c))
+        flush_tiny(a.mul_add(b, c), (a * UP).mul_add(b, c * UP), ftz)
     } else {
         // A sum that is rounded to odd is on its own side of any number of fewer bits.
         let sum = add_to_odd(f64::from(a) * f64::from(b), f64::from(c));
-        let result = (sum as f32).put();
-        if sum.abs() < TIE { result & SIGN32 } else { result }
+        zero_if((sum as f32).put(), ftz & (sum.abs() < TIE))
     }
-}
-
-/// The fused operation times [`UP`]. Where a source overflows, the result is zero or far from the smallest numbers.
-#[inline(always)]
-pub(super) fn fused32_up(a: f32, b: f32, c: f32) -> f32 {
-    fused32(a * UP, b, c * UP)
 }
 
 /// The fused operation in double precision as the compiled instruction set allows.

@@ -8,15 +8,15 @@ use super::convert::{
 };
 use super::convert_any::{ONES, any, packed, packed_random, pair};
 use super::double::{INFINITY64, SIGN64, double, extreme64, quiet_or, rounded64, settle};
-use super::fused::{fused32, fused32_ftz, fused32_up, fused64};
+use super::fused::{fused32, fused32_ftz, fused64};
 use super::half::{
     SIGN16, approximate_half, arithmetic, choose_half, flush16, fused_half, related, sign_half, widen_source,
 };
 use super::single::{
-    INFINITY32, SIGN32, UP, both, choose32, extreme32, flush32, has_property, rounded32, single_ftz, with_ftz,
+    INFINITY32, SIGN32, both, choose32, extreme32, flush32, has_property, product, quotient, rounded32, single_ftz, sum,
 };
 use crate::alu::mode::FMode;
-use crate::alu::table::{define_functions, define_ops};
+use crate::alu::table::{Bits, define_functions, define_ops};
 
 /// Operation function(sources; mode word) -> result = formula;
 macro_rules! float_ops {
@@ -29,13 +29,13 @@ macro_rules! float_ops {
             SubFtzF32 sub_ftz_f32(a: u32, b: u32) -> u32 = flush32(sub_f32(flush32(a), flush32(b)));
             MulF32 mul_f32(a: f32, b: f32) -> f32 = a * b;
             MulFtzF32 mul_ftz_f32(a: u32, b: u32) -> u32 =
-                with_ftz([a, b], |[a, b]| a * b, |[a, b]| a * UP * b);
+                product(single_ftz(a), single_ftz(b), true);
             FmaF32 fma_f32(a: f32, b: f32, c: f32) -> f32 = fused32(a, b, c);
             FmaFtzF32 fma_ftz_f32(a: u32, b: u32, c: u32) -> u32 =
-                fused32_ftz(single_ftz(a), single_ftz(b), single_ftz(c));
+                fused32_ftz(single_ftz(a), single_ftz(b), single_ftz(c), true);
             DivF32 div_f32(a: f32, b: f32) -> f32 = a / b;
             DivFtzF32 div_ftz_f32(a: u32, b: u32) -> u32 =
-                with_ftz([a, b], |[a, b]| a / b, |[a, b]| a * UP / b);
+                quotient(single_ftz(a), single_ftz(b), true);
             RcpF32 rcp_f32(a: f32) -> f32 = 1.0 / a;
             RcpFtzF32 rcp_ftz_f32(a: u32) -> u32 = flush32(rcp_f32(flush32(a)));
             SqrtF32 sqrt_f32(a: f32) -> f32 = a.sqrt();
@@ -53,18 +53,16 @@ macro_rules! float_ops {
             CopysignF32 copysign_f32(a: u32, b: u32) -> u32 = a & SIGN32 | b & !SIGN32;
             // f32, any rounding, .ftz, .sat and the modifiers of min and max
             AddModeF32 add_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b]| a + b, |[a, b]| a * UP + b * UP, |[a, b], to| a.plus(b, to));
+                rounded32([a, b], mode, |[a, b], ftz| sum(a, b, ftz), |[a, b], to| a.plus(b, to));
             SubModeF32 sub_mode_f32(a: u32, b: u32; mode) -> u32 = add_mode_f32(a, b ^ SIGN32, mode);
             MulModeF32 mul_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b]| a * b, |[a, b]| a * UP * b, |[a, b], _| a.times(b));
+                rounded32([a, b], mode, |[a, b], ftz| product(a, b, ftz), |[a, b], _| a.times(b));
             FmaModeF32 fma_mode_f32(a: u32, b: u32, c: u32; mode) -> u32 =
-                rounded32([a, b, c], mode, |[a, b, c]| fused32(a, b, c), |[a, b, c]| fused32_up(a, b, c),
-                    |[a, b, c], to| a.times(b).plus(c, to));
+                rounded32([a, b, c], mode, |[a, b, c], ftz| fused32_ftz(a, b, c, ftz), |[a, b, c], to| a.times(b).plus(c, to));
             DivModeF32 div_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b]| a / b, |[a, b]| a * UP / b, |[a, b], _| a.over(b));
+                rounded32([a, b], mode, |[a, b], ftz| quotient(a, b, ftz), |[a, b], _| a.over(b));
             RcpModeF32 rcp_mode_f32(a: u32; mode) -> u32 = div_mode_f32(1.0f32.to_bits(), a, mode);
-            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 =
-                rounded32([a], mode, |[a]| a.sqrt(), |[a]| a.sqrt() * UP, |[a], _| a.sqrt());
+            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 = rounded32([a], mode, |[a], _| a.sqrt().put(), |[a], _| a.sqrt());
             MinModeF32 min_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), min_f32);
             MaxModeF32 max_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), max_f32);
             Min3F32 min3_f32(a: u32, b: u32, c: u32; mode) -> u32 = min_mode_f32(min_mode_f32(a, b, mode), c, mode);

@@ -21,11 +21,17 @@ const LEAST_UP: f32 = f32::MIN_POSITIVE * UP;
 /// The tie between the smallest normal number and the one below it in 24 bits, which rounds up.
 pub(super) const TIE: f64 = f32::MIN_POSITIVE as f64 * (1.0 - f32::EPSILON as f64 / 4.0);
 
-/// A result that becomes a zero of its sign where it is tiny (D-ftz). `scaled` is the rounded result of the same operation times
-/// [`UP`]; where that overflows, or NaN comes of it, the result is none of the smallest.
+/// A result that becomes a zero of its sign where it is tiny and flushed (D-ftz). `scaled` is the rounded result of the same
+/// operation times [`UP`]; where that overflows, or NaN comes of it, the result is none of the smallest.
 #[inline(always)]
-pub(super) fn flush_tiny(result: u32, scaled: f32) -> u32 {
-    if scaled.abs() < LEAST_UP { result & SIGN32 } else { result }
+pub(super) fn flush_tiny(result: f32, scaled: f32, ftz: bool) -> u32 {
+    zero_if(result.put(), ftz & (scaled.abs() < LEAST_UP))
+}
+
+/// Zero of the same sign.
+#[inline(always)]
+pub(super) fn zero_if(result: u32, tiny: bool) -> u32 {
+    if tiny { result & SIGN32 } else { result }
 }
 
 /// A source of an operation with `.ftz`.
@@ -34,15 +40,23 @@ pub(super) fn single_ftz(a: u32) -> f32 {
     f32::from_bits(flush32(a))
 }
 
-/// An operation with `.ftz`, rounded to nearest; `scaled` is the operation times [`UP`].
+/// The product, flushed if asked.
 #[inline(always)]
-pub(super) fn with_ftz<const N: usize>(
-    sources: [u32; N],
-    nearest: impl Fn([f32; N]) -> f32,
-    scaled: impl Fn([f32; N]) -> f32,
-) -> u32 {
-    let sources = sources.map(single_ftz);
-    flush_tiny(nearest(sources).put(), scaled(sources))
+pub(super) fn product(a: f32, b: f32, ftz: bool) -> u32 {
+    flush_tiny(a * b, a * UP * b, ftz)
+}
+
+/// The quotient, flushed if asked.
+#[inline(always)]
+pub(super) fn quotient(a: f32, b: f32, ftz: bool) -> u32 {
+    flush_tiny(a / b, a * UP / b, ftz)
+}
+
+/// The sum, flushed if asked: it is exact where it is tiny.
+#[inline(always)]
+pub(super) fn sum(a: f32, b: f32, ftz: bool) -> u32 {
+    let sum = (a + b).put();
+    if ftz { flush32(sum) } else { sum }
 }
 
 #[inline(always)]
@@ -59,24 +73,18 @@ pub(super) fn saturate32(a: u32) -> u32 {
     if value > 1.0 { 1.0f32.to_bits() } else { positive }
 }
 
-/// An operation with any rounding, `.ftz` and `.sat`: by the host's arithmetic to nearest, otherwise by parts. `scaled` is
-/// `nearest` times [`UP`].
+/// An operation with any rounding, `.ftz` and `.sat`: by the host's arithmetic to nearest, flushed if asked, otherwise by parts.
 #[inline]
 pub(super) fn rounded32<const N: usize>(
     sources: [u32; N],
     mode: u32,
-    nearest: impl Fn([f32; N]) -> f32,
-    scaled: impl Fn([f32; N]) -> f32,
+    nearest: impl Fn([f32; N], bool) -> u32,
     exact: impl Fn([Value; N], Rounding) -> Value,
 ) -> u32 {
     let mode = FMode(mode);
     let sources = sources.map(|a| flush_if(a, mode));
     let result = match mode.rounding() {
-        Rounding::NearestEven => {
-            let numbers = sources.map(f32::from_bits);
-            let result = nearest(numbers).put();
-            if mode.has(FMode::FTZ) { flush_tiny(result, scaled(numbers)) } else { result }
-        }
+        Rounding::NearestEven => nearest(sources.map(f32::from_bits), mode.has(FMode::FTZ)),
         _ => slow32(sources, mode, exact),
     };
     if mode.has(FMode::SAT) { saturate32(result) } else { result }
