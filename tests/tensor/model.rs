@@ -184,7 +184,13 @@ pub fn element(kinds: [Kind; 4], adds: Adds, saturates: bool, a: &[u64], b: &[u6
 /// A sum of `f32` as an element.
 fn added(kind: Kind, sum: f32) -> u64 {
     match kind {
-        _ if sum.is_nan() => if kind == Kind::F16 { 0x7fff } else { 0x7fff_ffff },
+        _ if sum.is_nan() => {
+            if kind == Kind::F16 {
+                0x7fff
+            } else {
+                0x7fff_ffff
+            }
+        }
         Kind::F16 => f16::from_f32(sum).to_bits().into(),
         _ => sum.to_bits().into(),
     }

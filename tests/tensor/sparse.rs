@@ -240,7 +240,10 @@ fn tensor_floats_and_floats_of_eight_bits() {
         float("m16n8k16.row.col.f32.tf32.tf32.f32", 80, 16, tensor, (4, 24)),
         float("m16n8k64.row.col.f32.e4m3.e4m3.f32", 89, 64, [E4m3, E4m3, F32, F32], (16, 13)),
         float("m16n8k64.row.col.f32.e4m3.e5m2.f32", 89, 64, [E4m3, E5m2, F32, F32], (16, 13)),
-        Case { adds: Adds::Halves, ..float("m16n8k64.row.col.f32.e5m2.e4m3.f32", 90, 64, [E5m2, E4m3, F32, F32], (1, 1)) },
+        Case {
+            adds: Adds::Halves,
+            ..float("m16n8k64.row.col.f32.e5m2.e4m3.f32", 90, 64, [E5m2, E4m3, F32, F32], (1, 1))
+        },
     ]);
 }
 
