@@ -114,7 +114,8 @@ fn wide(number: u64) -> Case {
     let floats = pointed || read == Read::Normalised;
     let filter = if floats && random.random_range(0..6) > 0 { Filter::Linear } else { Filter::Point };
     let normalised = geometry.is_cube() || random.random();
-    let extent = |random: &mut ChaCha8Rng| *[1, 1, 2, 3, 4, 6, 9, 64, 129].choose(random).unwrap();
+    let longest = if geometry.axes() == 1 { 129 } else { 30 };
+    let extent = |random: &mut ChaCha8Rng| *[1, 1, 2, 3, 4, 6, 9, longest].choose(random).unwrap();
     let mut size = [extent(&mut random), 1, 1];
     match geometry {
         Geometry::Cube | Geometry::ACube => size[1] = size[0],

@@ -40,9 +40,10 @@ const fn size(number: f64) -> i32 {
 /// those of the larger one, and the sum of these is rounded to nearest, ties away from 0. Where one is infinite or no number, so is the blend.
 pub(super) fn floats(channel: Channel, parts: impl Iterator<Item = Part<f32>> + Clone) -> f64 {
     let form = if channel == Channel::F16 { HALF } else { SINGLE };
-    if parts.clone().any(|part| part.weight > 0 && !part.number.is_finite()) {
-        let parts = parts.filter(|part| part.weight > 0);
-        return parts.map(|part| f64::from(part.weight) * f64::from(part.number)).sum();
+    let weighty = parts.clone().filter(|part| part.weight > 0);
+    let plain = || weighty.clone().fold(-0.0, |sum, part| sum + f64::from(part.weight) * f64::from(part.number));
+    if weighty.clone().any(|part| !part.number.is_finite()) {
+        return plain();
     }
     let mut slices = [(0i64, i32::MIN); 2];
     for (number, slice) in slices.iter_mut().enumerate() {
@@ -50,7 +51,8 @@ pub(super) fn floats(channel: Channel, parts: impl Iterator<Item = Part<f32>> + 
     }
     let unit = slices[0].1.max(slices[1].1);
     if unit == i32::MIN {
-        return 0.0;
+        // Nothing but zeros: a sign is that of all of them.
+        return plain();
     }
     let total: i64 = slices.iter().map(|(sum, own)| (sum << 1) >> unit.saturating_sub(*own).min(63)).sum();
     rounded(&form, total, unit - 1)
@@ -120,6 +122,14 @@ mod tests {
         let slice = [(35, -0.000_365_734_1), (5, 0.326_416_02), (15, 0.000_274_181_37), (2, -0.870_117_2)];
         let other = [(124, 1.025_199_9e-5), (17, -0.001_385_688_8), (51, -3.421_306_6e-5), (7, -0.014_984_131)];
         assert_eq!(floats(Channel::F16, parts(&[slice, other].concat())) as f32, -0.000_957_965_85);
+    }
+
+    #[test]
+    fn zeros_have_a_sign_if_all_have_it() {
+        let blend = |all: &[(u32, f32)]| floats(Channel::F32, parts(all)).to_bits();
+        assert_eq!(blend(&[(0, 1.0), (100, -0.0), (156, -0.0)]), (-0.0f64).to_bits());
+        assert_eq!(blend(&[(100, -0.0), (156, 0.0)]), 0);
+        assert_eq!(blend(&[(128, -1.0), (128, 1.0)]), 0);
     }
 
     #[test]
