@@ -10,7 +10,7 @@ mod references;
 #[path = "texture/surfaces.rs"]
 mod surfaces;
 
-use model::{Mode, Model, Shape};
+use model::{Form, Mode, Model, Shape};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpstep::{Address, Element, Filter, Geometry, Kernel, Read, Texture};
@@ -118,7 +118,7 @@ impl Case {
             .collect()
     }
 
-    fn model<'a>(&self, channels: usize, numbers: &'a [i128], scale: i128) -> Model<'a> {
+    fn model<'a>(&self, channels: usize, numbers: &'a [i128], scale: i128, form: Form) -> Model<'a> {
         Model {
             shape: self.shape,
             size: self.size.map(i128::from),
@@ -129,17 +129,18 @@ impl Case {
             normalised: self.normalised || matches!(self.shape, Shape::Cube | Shape::Cubes),
             numbers,
             scale,
-            border: if self.shape == Shape::Linear {
-                [0; 4]
-            } else {
-                BORDER.map(|c| (f64::from(c) * scale as f64) as i128)
+            form,
+            border: match form {
+                _ if self.shape == Shape::Linear => [0; 4],
+                Form::Fraction(most) => BORDER.map(|c| (f64::from(c).clamp(-1.0, 1.0) * most as f64).round() as i128),
+                _ => BORDER.map(|c| (f64::from(c) * scale as f64) as i128),
             },
         }
     }
 }
 
-/// Whole numbers, so that they are exact in every format.
-const BORDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
+/// Whole numbers, so that they are exact; one of them has bits in its lower half.
+const BORDER: [f32; 4] = [1.0, 0.0, 259.0, 3.0];
 
 fn run<T: Element>(entry: &str, texture: Texture<'_>, at: &[[f32; 4]]) -> Vec<[T; 4]> {
     let flat: Vec<f32> = at.iter().flatten().copied().collect();
@@ -187,7 +188,7 @@ fn floats_of_one_two_and_four_channels() {
             let numbers: Vec<i128> = (0..count).map(|_| random.random_range(1..2000)).collect();
             let texels: Vec<f32> = numbers.iter().map(|n| *n as f32 / 64.0).collect();
             let at = case.coordinates(&mut random);
-            let model = case.model(channels.into(), &numbers, 64);
+            let model = case.model(channels.into(), &numbers, 64, Form::Exact);
             let got = run(&format!("{}_f", case.entry()), case.texture(channels, Read::Element, &texels), &at);
             agree(case, &at, &got, |at| model.fetch(at));
         }
@@ -198,10 +199,12 @@ fn floats_of_one_two_and_four_channels() {
 fn halves_are_floats() {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     cases(|case| {
-        let numbers: Vec<i128> = (0..case.texels() * 2).map(|_| random.random_range(1..2000)).collect();
-        let texels: Vec<half::f16> = numbers.iter().map(|n| half::f16::from_f32(*n as f32 / 64.0)).collect();
+        // Of all sizes, so that bits are lost.
+        let number = |random: &mut ChaCha8Rng| random.random_range(-2000..2000) << random.random_range(0..12);
+        let numbers: Vec<i128> = (0..case.texels() * 2).map(|_| number(&mut random)).collect();
+        let texels: Vec<half::f16> = numbers.iter().map(|n| half::f16::from_f32(*n as f32 / 16384.0)).collect();
         let at = case.coordinates(&mut random);
-        let model = case.model(2, &numbers, 64);
+        let model = case.model(2, &numbers, 16384, Form::Half);
         let got = run(&format!("{}_f", case.entry()), case.texture(2, Read::Element, &texels), &at);
         agree(case, &at, &got, |at| model.fetch(at));
     });
@@ -215,8 +218,8 @@ fn integers<T: Element + Into<i64>>(seed: u64, most: i128, fractions: bool, one:
         let at = case.coordinates(&mut random);
         let exact = |value: &T| i128::from((*value).into());
         if fractions {
-            let numbers: Vec<i128> = texels.iter().map(|value| exact(value).max(-most)).collect();
-            let model = case.model(4, &numbers, most);
+            let numbers: Vec<i128> = texels.iter().map(exact).collect();
+            let model = case.model(4, &numbers, most, Form::Fraction(most));
             let got = run(&format!("{}_f", case.entry()), case.texture(4, Read::Normalised, &texels), &at);
             agree(case, &at, &got, |at| model.fetch(at));
         }
@@ -224,7 +227,9 @@ fn integers<T: Element + Into<i64>>(seed: u64, most: i128, fractions: bool, one:
             return;
         }
         let numbers: Vec<i128> = texels.iter().map(exact).collect();
-        let model = case.model(4, &numbers, 1);
+        // The border's bits are the integer.
+        let border = BORDER.map(|colour| exact(&one(colour.to_bits())));
+        let model = Model { border, ..case.model(4, &numbers, 1, Form::Exact) };
         let signed = run::<i32>(&format!("{}_s", case.entry()), case.texture(4, Read::Element, &texels), &at);
         let unsigned = run::<u32>(&format!("{}_u", case.entry()), case.texture(4, Read::Element, &texels), &at);
         for ((at, signed), unsigned) in at.iter().zip(signed).zip(unsigned) {
@@ -262,7 +267,7 @@ fn linear_memory_has_nothing_outside() {
     let numbers: Vec<i128> = (1..=20).collect();
     for channels in [1u8, 2, 4] {
         let wide = Case { size: [20 / u32::from(channels), 1, 1], ..Case { shape: Shape::Linear, ..case } };
-        let model = wide.model(channels.into(), &numbers, 1);
+        let model = wide.model(channels.into(), &numbers, 1, Form::Exact);
         let got = run("tlinear_f", wide.texture(channels, Read::Element, &texels), &at);
         agree(&wide, &at, &got, |at| model.fetch(at));
     }
@@ -280,12 +285,13 @@ fn four_texels_are_gathered_counter_clockwise() {
         let whole: Vec<i32> = numbers.iter().map(|n| *n as i32).collect();
         let at = case.coordinates(&mut random);
         for channel in 0..4 {
-            let model = case.model(2, &numbers, 1);
+            let model = case.model(2, &numbers, 1, Form::Exact);
             let got = run(&format!("gather{channel}_f"), case.texture(2, Read::Element, &texels), &at);
             agree(case, &at, &got, |at| model.gather(at, channel));
             if !case.linear {
                 let got = run::<i32>(&format!("gather{channel}_s"), case.texture(2, Read::Element, &whole), &at);
                 let got: Vec<[f32; 4]> = got.iter().map(|four| four.map(|n| n as f32)).collect();
+                let model = Model { border: BORDER.map(|colour| colour.to_bits().into()), ..model };
                 agree(case, &at, &got, |at| model.gather(at, channel));
             }
         }
@@ -314,7 +320,7 @@ fn levels_of_detail_are_blended() {
             let filter = if between { Filter::Linear } else { Filter::Point };
             let texture = of(sizes[0]).texture(2, Read::Element, &texels).levels(4).level_filter(filter);
             let got = run("level_f", texture, &at);
-            let models = [0, 1, 2, 3].map(|level: usize| of(sizes[level]).model(2, &numbers[level], 64));
+            let models = [0, 1, 2, 3].map(|level: usize| of(sizes[level]).model(2, &numbers[level], 64, Form::Exact));
             agree(&of(sizes[0]), &at, &got, |at| {
                 // In 256ths of a level; what is no number is level 0.
                 let detail = if at[2].is_nan() { 0.0 } else { at[2].clamp(0.0, 3.0) };
@@ -339,7 +345,7 @@ fn levels_of_a_texture_with_one_are_that_one() {
         let numbers: Vec<i128> = (0..case.texels() * 4).map(|_| random.random_range(1..2000)).collect();
         let texels: Vec<f32> = numbers.iter().map(|n| *n as f32).collect();
         let at = case.coordinates(&mut random);
-        let model = case.model(4, &numbers, 1);
+        let model = case.model(4, &numbers, 1, Form::Exact);
         for entry in ["level_f", "grad_f"] {
             let got = run(entry, case.texture(4, Read::Element, &texels), &at);
             agree(case, &at, &got, |at| model.fetch(at));

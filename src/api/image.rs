@@ -105,7 +105,7 @@ impl<'a> Texture<'a> {
         self.with(|spec| spec.sampler.normalised = Some(normalised))
     }
 
-    /// The border colour, for [`Address::Border`].
+    /// The border colour, for [`Address::Border`]. Texels that stay integers have the lowest bits of these numbers.
     pub fn border(self, colour: [f32; 4]) -> Self {
         self.with(|spec| spec.sampler.border = Some(colour))
     }

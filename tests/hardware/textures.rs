@@ -1,5 +1,12 @@
 //! Fetches of textures of all kinds at coordinates of all kinds, for a GPU to make.
 
+#[path = "fetched.rs"]
+mod fetched;
+#[path = "texels.rs"]
+mod texels;
+
+pub use fetched::same;
+
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -23,49 +30,19 @@ pub struct Case {
     normalised: bool,
     read: Read,
     gather: bool,
+    border: [f32; 4],
     texels: Vec<u8>,
     coordinates: Vec<f32>,
 }
 
 const ADDRESSES: [Address; 4] = [Address::Wrap, Address::Mirror, Address::Clamp, Address::Border];
 const BORDER: [f32; 4] = [0.25, -1.5, 3.0, 0.75];
+/// Borders that halves and integers do not have, and some whose bits are other integers than their values.
+const BORDERS: [[f32; 4]; 4] =
+    [[0.1, -0.3, 65_537.5, 1e-7], [0.5, 0.5, -0.5, -1.0], [8_388_735.0, -8_388_865.0, 131_071.0, 1e-40], [0.0; 4]];
 /// Elements, and what is told of them: bytes, whether they are numbers with a point.
 const ELEMENTS: [(&str, usize, bool); 6] =
     [("f32", 4, true), ("f16", 2, true), ("u8", 1, false), ("i8", 1, false), ("u16", 2, false), ("i16", 2, false)];
-
-/// A coordinate, in texels: anywhere, near the middles and the edges of texels, at steps of the weights, far away, no number.
-fn coordinate(random: &mut ChaCha8Rng, size: f32) -> f32 {
-    let texel = random.random_range(-2..size as i32 + 3) as f32;
-    match random.random_range(0..16) {
-        0 => texel,
-        1 => texel + 0.5,
-        2 => texel + 0.5 + [1.0, -1.0, 0.5, -0.5, 1.5, 0.499, 0.501][random.random_range(0..7)] / 256.0,
-        3..=5 => texel + random.random_range(0..1025) as f32 / 1024.0,
-        6 => f32::from_bits((texel + 0.5).to_bits().wrapping_add_signed(random.random_range(-3..4))),
-        7 => f32::from_bits(texel.to_bits().wrapping_add_signed(random.random_range(-3..4))),
-        8 => size * random.random_range(-20.0..20.0f32),
-        9 => [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e30, -1e30, 1e-40, 3e9, -1e-20]
-            [random.random_range(0..10)],
-        _ => random.random_range(-0.5..size + 0.5),
-    }
-}
-
-fn texels(random: &mut ChaCha8Rng, element: &str, count: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for _ in 0..count {
-        match element {
-            "f32" => {
-                let value: f32 = random.random_range(-4.0..4.0);
-                let few = (value * 16.0).round() / 16.0;
-                bytes.extend((if random.random() { value } else { few }).to_le_bytes());
-            }
-            "f16" => bytes.extend((random.random::<u16>() & 0xbfff).to_le_bytes()),
-            "u8" | "i8" => bytes.push(random.random()),
-            _ => bytes.extend(random.random::<u16>().to_le_bytes()),
-        }
-    }
-    bytes
-}
 
 fn case(number: u64) -> Case {
     let mut random = ChaCha8Rng::seed_from_u64(number);
@@ -88,12 +65,12 @@ fn case(number: u64) -> Case {
     }
     let gather = geometry == Geometry::D2 && random.random_range(0..4) == 0;
     let count = size.iter().product::<u32>() * layers * u32::from(channels);
-    let texels = texels(&mut random, element, count as usize);
+    let texels = texels::plain(&mut random, element, count as usize);
     let mut coordinates = Vec::new();
     for _ in 0..COUNT {
         for axis in size {
             let wide = axis as f32;
-            let at = coordinate(&mut random, wide);
+            let at = texels::coordinate(&mut random, wide);
             coordinates.push(if normalised { at / wide } else { at });
         }
         coordinates.push(f32::from_bits(random.random_range(0..4)));
@@ -120,6 +97,71 @@ fn case(number: u64) -> Case {
         normalised,
         read,
         gather,
+        border: BORDER,
+        texels,
+        coordinates,
+    }
+}
+
+/// A texture of any geometry, with texels and borders of all kinds: cubes, layers, axes of one texel, numbers of all sizes.
+fn wide(number: u64) -> Case {
+    let mut random = ChaCha8Rng::seed_from_u64(number);
+    let geometry = Geometry::ALL[number as usize % Geometry::ALL.len()];
+    let element = *["f32", "f16", "f32", "f16", "u8", "i8", "u16", "i16", "u32", "i32"].choose(&mut random).unwrap();
+    let short = !element.ends_with("32");
+    let pointed = element.starts_with('f');
+    let read = if !pointed && short && random.random_range(0..4) > 0 { Read::Normalised } else { Read::Element };
+    let floats = pointed || read == Read::Normalised;
+    let filter = if floats && random.random_range(0..6) > 0 { Filter::Linear } else { Filter::Point };
+    let normalised = geometry.is_cube() || random.random();
+    let longest = if geometry.axes() == 1 { 129 } else { 30 };
+    let extent = |random: &mut ChaCha8Rng| *[1, 1, 2, 3, 4, 6, 9, longest].choose(random).unwrap();
+    let mut size = [extent(&mut random), 1, 1];
+    match geometry {
+        Geometry::Cube | Geometry::ACube => size[1] = size[0],
+        Geometry::D1 | Geometry::A1 => {}
+        Geometry::D2 | Geometry::A2 => size[1] = extent(&mut random),
+        Geometry::D3 => size = [0; 3].map(|_| extent(&mut random).min(9)),
+    }
+    let layers = if geometry.is_layered() { 3 } else { 1 };
+    let channels = [1, 2, 4][random.random_range(0..3)];
+    let gather = geometry == Geometry::D2 && random.random_range(0..5) == 0;
+    let count = size.iter().product::<u32>() * layers * geometry.faces() * u32::from(channels);
+    let texels = texels::wide(&mut random, element, count as usize);
+    let mut coordinates = Vec::new();
+    for _ in 0..COUNT {
+        let at = if geometry.is_cube() {
+            texels::direction(&mut random, size[0] as f32)
+        } else {
+            size.map(|n| texels::coordinate(&mut random, n as f32) / if normalised { n as f32 } else { 1.0 })
+        };
+        coordinates.extend(at);
+        coordinates.push(f32::from_bits([0, 1, 2, 3, 7, 1 << 16, u32::MAX][random.random_range(0..7)]));
+    }
+    let address = *ADDRESSES.choose(&mut random).unwrap();
+    let border = *BORDERS.choose(&mut random).unwrap();
+    let name = format!(
+        "{number} {} {size:?} {element}x{channels} {} {} {} {} {} {border:?}",
+        geometry.name(),
+        address.name(),
+        filter.name(),
+        if normalised { "normalised" } else { "texels" },
+        read.name(),
+        if gather { "gather" } else { "" }
+    );
+    Case {
+        name,
+        geometry,
+        size,
+        layers,
+        channels,
+        element,
+        address,
+        filter,
+        normalised,
+        read,
+        gather,
+        border,
         texels,
         coordinates,
     }
@@ -127,7 +169,7 @@ fn case(number: u64) -> Case {
 
 /// All of them.
 pub fn cases() -> Vec<Case> {
-    (0..360).map(case).collect()
+    (0..360).map(case).chain((360..640).map(wide)).collect()
 }
 
 impl Case {
@@ -143,7 +185,9 @@ impl Case {
             Geometry::D2 => ("2d", "{%f0, %f1}"),
             Geometry::D3 => ("3d", "{%f0, %f1, %f2, %f2}"),
             Geometry::A1 => ("a1d", "{%layer, %f0}"),
-            _ => ("a2d", "{%layer, %f0, %f1, %f1}"),
+            Geometry::A2 => ("a2d", "{%layer, %f0, %f1, %f1}"),
+            Geometry::Cube => ("cube", "{%f0, %f1, %f2, %f2}"),
+            Geometry::ACube => ("acube", "{%layer, %f0, %f1, %f2}"),
         };
         let fetch = if self.gather { format!("tld4.r.{shape}") } else { format!("tex.{shape}") };
         format!(
@@ -163,7 +207,7 @@ impl Case {
         json!({
             "name": self.name, "ptx": self.ptx(), "geometry": self.geometry.name(), "size": self.size, "layers": self.layers,
             "channels": self.channels, "element": self.element, "address": self.address.name(), "filter": self.filter.name(),
-            "normalised": self.normalised, "read": self.read.name(), "border": BORDER, "gather": self.gather,
+            "normalised": self.normalised, "read": self.read.name(), "border": self.border, "gather": self.gather,
             "texels": hex(&self.texels), "coordinates": hex(&coordinates),
         })
     }
@@ -178,6 +222,8 @@ impl Case {
         let f32s: Vec<f32> = if self.element == "f32" { words(4).map(f32::from_bits).collect() } else { Vec::new() };
         let f16s: Vec<half::f16> =
             if self.element == "f16" { words(2).map(|w| half::f16::from_bits(w as u16)).collect() } else { Vec::new() };
+        let u32s: Vec<u32> = if self.element.ends_with("32") { words(4).collect() } else { Vec::new() };
+        let i32s: Vec<i32> = u32s.iter().map(|w| w.cast_signed()).collect();
         let i8s: Vec<i8> = self.texels.iter().map(|byte| *byte as i8).collect();
         let u16s: Vec<u16> = if self.texels.len() % 2 == 0 { words(2).map(|w| w as u16).collect() } else { Vec::new() };
         let i16s: Vec<i16> = u16s.iter().map(|w| *w as i16).collect();
@@ -186,12 +232,14 @@ impl Case {
             "f32" => Texture::new(geometry, size, channels, &f32s),
             "f16" => Texture::new(geometry, size, channels, &f16s),
             "u8" => Texture::new(geometry, size, channels, &self.texels),
+            "u32" => Texture::new(geometry, size, channels, &u32s),
+            "i32" => Texture::new(geometry, size, channels, &i32s),
             "i8" => Texture::new(geometry, size, channels, &i8s),
             "u16" => Texture::new(geometry, size, channels, &u16s),
             _ => Texture::new(geometry, size, channels, &i16s),
         };
         let texture = texture.layers(self.layers).address(self.address).filter(self.filter).normalised(self.normalised);
-        let texture = texture.border(BORDER).read(self.read);
+        let texture = texture.border(self.border).read(self.read);
         let kernel =
             Kernel::from_ptx(&ptx).unwrap_or_else(|e| panic!("{e}\n{ptx}")).grid(COUNT as u32 / 256).block(256);
         let kernel = kernel.arg(texture).arg(&self.coordinates).arg(&mut out[..]);
@@ -210,31 +258,4 @@ pub fn write(folder: &Path) {
     std::fs::create_dir_all(folder).unwrap();
     let lines: String = cases().iter().map(|case| format!("{}\n", case.job())).collect();
     std::fs::write(folder.join("textures.jsonl"), lines).unwrap();
-}
-
-/// Compares with what the player brought back.
-pub fn same(folder: &Path) {
-    let lines = std::fs::read_to_string(folder.join("textures.played.jsonl")).unwrap();
-    let mut all = 0;
-    for (case, line) in cases().iter().zip(lines.lines()) {
-        let entry: Value = serde_json::from_str(line).unwrap();
-        assert_eq!(entry["name"].as_str(), Some(case.name.as_str()));
-        if let Some(error) = entry["error"].as_str() {
-            println!("{}: {error}", case.name);
-            continue;
-        }
-        let theirs = warpstep::launch::hex(entry["out"].as_str().unwrap()).unwrap();
-        let theirs: Vec<u32> = theirs.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
-        let ours = case.run();
-        let differ: Vec<usize> = (0..COUNT).filter(|i| ours[*i] != theirs[4 * i..][..4]).collect();
-        if differ.is_empty() {
-            all += 1;
-            continue;
-        }
-        println!("{}: {} of {COUNT} differ", case.name, differ.len());
-        for i in differ.iter().take(5) {
-            println!("    {:?}: ours {:x?}, theirs {:x?}", case.at(*i), ours[*i], &theirs[4 * i..][..4]);
-        }
-    }
-    println!("{all} textures the same");
 }

@@ -314,10 +314,6 @@ def between(source, target, mode="rn", ftz=False, sat=False):
         if x is None and not sat and (source == "f64" or target == "f64" and not ftz):
             return carried(a, source, target)
         if x is None:
-            if source == "f64" and not sat:
-                # Sign and payload stay, as far as there is room, and quiet (D-cvt-nan).
-                kept = FORMAT[target][0] - 1
-                return infinity(a >> 63, target) | mask(a, 52) >> (52 - kept) | 1 << (kept - 1)
             return special("nan", 0, target, sat)
         if infinite(x):
             return special("inf", x[1], target, sat)

@@ -1,5 +1,5 @@
 //! Fetches by the formulas of the CUDA programming guide ("Texture Fetching", "Cubemap Textures") and the PTX ISA (9.7.10), in exact
-//! arithmetic. Nothing of the implementation is used here.
+//! arithmetic, rounded where an H200 rounds (spec-notes/textures.md). Nothing of the implementation is used here.
 
 /// A fraction; the denominator is positive.
 #[derive(Clone, Copy, Debug)]
@@ -24,23 +24,41 @@ impl Exact {
         Self { num: 2 * self.num - self.den, den: 2 * self.den }
     }
 
-    /// What is behind the point, in 256ths to the nearest, ties up.
-    fn fraction(self) -> i128 {
-        let rest = self.num.rem_euclid(self.den);
-        (rest * 512 + self.den).div_euclid(2 * self.den)
-    }
-
     fn times(self, n: i128) -> Self {
         Self { num: self.num * n, den: self.den }
     }
 
-    fn plus(self, n: i128) -> Self {
-        Self { num: self.num + n * self.den, den: self.den }
+    fn over(self, n: i128) -> Self {
+        Self { num: self.num, den: self.den * n }
     }
 
-    fn negative(self) -> Self {
-        Self { num: -self.num, den: self.den }
+    /// The nearest whole number, the larger one of two that are equally near.
+    fn nearest(self) -> i128 {
+        let below = self.floor();
+        below + i128::from(2 * (self.num - below * self.den) >= self.den)
     }
+
+    /// The nearest whole number, the smaller one of two that are equally near.
+    fn nearest_down(self) -> i128 {
+        let below = self.floor();
+        below + i128::from(2 * (self.num - below * self.den) > self.den)
+    }
+}
+
+/// Bits of a magnitude.
+fn size(n: i128) -> u32 {
+    128 - n.abs().leading_zeros()
+}
+
+/// What becomes of a blend of texels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// It stays what it is.
+    Exact,
+    /// It is a half.
+    Half,
+    /// It is a fraction of 16 bits; the largest number of a texel, which stands for 1.
+    Fraction(i128),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +105,7 @@ pub struct Model<'a> {
     pub scale: i128,
     /// The border colour, times `scale`.
     pub border: [i128; 4],
+    pub form: Form,
 }
 
 /// A number that is no number, or too large for any texture.
@@ -124,7 +143,10 @@ impl Model<'_> {
         let n = self.size[axis];
         match self.mode(axis) {
             Mode::Wrap => Some(i.rem_euclid(n)),
-            Mode::Mirror | Mode::Clamp => Some(i.clamp(0, n - 1)),
+            // Every other time the texture is there the other way round.
+            Mode::Mirror if i.div_euclid(n).rem_euclid(2) == 1 => Some(n - 1 - i.rem_euclid(n)),
+            Mode::Mirror => Some(i.rem_euclid(n)),
+            Mode::Clamp => Some(i.clamp(0, n - 1)),
             Mode::Border => Some(i).filter(|i| (0..n).contains(i)),
         }
     }
@@ -147,25 +169,21 @@ impl Model<'_> {
         if !self.normalised {
             return x;
         }
-        let whole = x.floor();
-        let frac = x.plus(-whole);
-        match self.mode(axis) {
-            Mode::Wrap => frac,
-            Mode::Mirror if whole.rem_euclid(2) == 1 => frac.negative().plus(1),
-            Mode::Mirror => frac,
-            _ => x,
-        }
-        .times(n)
+        // Cut off behind 21 bits, then multiplied.
+        Exact { num: x.times(1 << 21).floor() * n, den: 1 << 21 }
     }
 
-    /// The two texels of an axis and the weight of the second one.
+    /// The two texels of an axis and the weight of the second one, in 256ths.
     fn pair(&self, axis: usize, place: Exact) -> ([Option<i128>; 2], i128) {
         if !self.linear {
             return ([self.resolve(axis, place.floor()), None], 0);
         }
-        let b = place.minus_half();
-        let i = b.floor();
-        ([self.resolve(axis, i), self.resolve(axis, i + 1)], b.fraction())
+        let blend = place.minus_half().times(256).nearest();
+        let (i, second) = (blend.div_euclid(256), blend.rem_euclid(256));
+        let texels = [self.resolve(axis, i), self.resolve(axis, i + 1)];
+        // Beyond the edge it is one texel, all of it.
+        let clamped = self.mode(axis) == Mode::Clamp && texels[0] == texels[1];
+        (texels, if clamped { 0 } else { second })
     }
 
     fn number(&self, texel: Option<[i128; 3]>, channel: usize) -> i128 {
@@ -212,53 +230,109 @@ impl Model<'_> {
         }
     }
 
-    /// The corners of a fetch: texels, and weights in parts of 256 to the power of the number of axes.
+    /// The corners of a fetch: texels, and weights in 256ths.
     fn corners(&self, at: [f32; 4]) -> Vec<(Option<[i128; 3]>, i128)> {
         let (places, layer) = self.places(at);
         let pairs: Vec<_> = places.iter().enumerate().map(|(axis, place)| self.pair(axis, *place)).collect();
         let count = if self.linear { 1 << pairs.len() } else { 1 };
+        let part = |axis: usize| pairs.get(axis).map_or(0, |(_, second)| *second);
+        let weights = shares(part(0), part(1), part(2));
         let corner = |corner: usize| {
-            let (mut texel, mut weight) = (Some([0, 0, layer]), 1);
-            for (axis, (texels, second)) in pairs.iter().enumerate() {
-                let far = corner >> axis & 1;
-                texel = texel.zip(texels[far]).map(|(mut texel, i)| {
+            let mut texel = Some([0, 0, layer]);
+            for (axis, (texels, _)) in pairs.iter().enumerate() {
+                texel = texel.zip(texels[corner >> axis & 1]).map(|(mut texel, i)| {
                     texel[axis] = i;
                     texel
                 });
-                weight *= if !self.linear {
-                    1
-                } else if far == 1 {
-                    *second
-                } else {
-                    256 - second
-                };
             }
-            (texel, weight)
+            (texel, weights[corner])
         };
         (0..count).map(corner).collect()
     }
 
-    /// What a fetch gives: numerators, and the denominator of all; channels that are not there are 0, 0 and 1.
+    /// What a fetch gives: numerators, and the denominator of all; channels that are not there are 0.
     pub fn fetch(&self, at: [f32; 4]) -> ([i128; 4], i128) {
         let corners = self.corners(at);
-        let den = self.scale * if self.linear { 256i128.pow(self.shape.axes() as u32) } else { 1 };
-        let channel = |channel: usize| match channel {
-            c if c < self.channels => corners.iter().map(|(texel, weight)| weight * self.number(*texel, c)).sum(),
-            3 => den,
-            _ => 0,
+        let parts = |channel| -> Vec<(i128, i128)> {
+            corners.iter().map(|(texel, weight)| (*weight, self.number(*texel, channel))).collect()
         };
-        ([0, 1, 2, 3].map(channel), den)
+        let of = |channel: usize| match self.form {
+            _ if channel >= self.channels => 0,
+            Form::Fraction(most) if !self.linear => self.number(corners[0].0, channel).max(-most),
+            _ if !self.linear => self.number(corners[0].0, channel),
+            Form::Exact => sum(&parts(channel)),
+            Form::Half => half(&parts(channel)),
+            Form::Fraction(most) => fraction(most, sum(&parts(channel))),
+        };
+        let den = match self.form {
+            _ if !self.linear => self.scale,
+            Form::Exact | Form::Half => 256 * self.scale,
+            Form::Fraction(most) => wide(most),
+        };
+        ([0, 1, 2, 3].map(of), den)
     }
 
     /// One channel of four texels: (i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j).
     pub fn gather(&self, at: [f32; 4], channel: usize) -> ([i128; 4], i128) {
         let all = Model { linear: true, border: self.border, ..*self };
         let corners = all.corners(at);
-        let of = |corner: usize| match channel {
-            c if c < self.channels => all.number(corners[corner].0, c),
-            3 => self.scale,
-            _ => 0,
+        let of = |corner: usize| match self.form {
+            _ if channel >= self.channels => 0,
+            Form::Fraction(most) => fraction(most, 256 * all.number(corners[corner].0, channel)),
+            _ => all.number(corners[corner].0, channel),
         };
-        ([2, 3, 1, 0].map(of), self.scale)
+        let den = if let Form::Fraction(most) = self.form { wide(most) } else { self.scale };
+        ([2, 3, 1, 0].map(of), den)
     }
+}
+
+/// The weights of eight corners, in 256ths of all: those of slices are divided among their columns, and those among their texels.
+fn shares(x: i128, y: i128, z: i128) -> [i128; 8] {
+    let of = |weight: i128, share: i128| Exact::whole(weight * share).over(256);
+    let mut all = [0; 8];
+    for (slice, weight) in [256 - z, z].into_iter().enumerate() {
+        let far = of(weight, x).nearest();
+        let near = weight - far;
+        let (near_second, far_second) = (of(near, y).nearest_down(), of(far, y).nearest());
+        all[4 * slice..][..4].copy_from_slice(&[near - near_second, far - far_second, near_second, far_second]);
+    }
+    all
+}
+
+fn sum(parts: &[(i128, i128)]) -> i128 {
+    parts.iter().map(|(weight, number)| weight * number).sum()
+}
+
+/// A half of 256ths of numbers: 15 bits of the largest number of a slice are kept, and those of all others that are as large.
+fn half(parts: &[(i128, i128)]) -> i128 {
+    let mut all = 0;
+    let mut finest = 0;
+    for slice in parts.chunks(4) {
+        let bits = slice.iter().filter(|(weight, _)| *weight > 0).map(|(_, number)| size(*number)).max().unwrap_or(0);
+        let unit = 1 << bits.saturating_sub(15);
+        finest = finest.max(bits);
+        all += slice.iter().map(|(weight, number)| weight * (number / unit) * unit).sum::<i128>();
+    }
+    // The larger slice says which bits of the sum are kept: one more than its own.
+    let unit = 1 << finest.saturating_sub(16);
+    let all = all.div_euclid(unit) * unit;
+    // 11 bits of the result; half of the last one and more goes away from 0.
+    let last = 1 << size(all).saturating_sub(11);
+    all.signum() * ((2 * all.abs() + last) / (2 * last)) * last
+}
+
+/// What stands for 1 where blends have 16 bits.
+const fn wide(most: i128) -> i128 {
+    if most == 255 || most == 65_535 { 65_535 } else { 32_767 }
+}
+
+/// A fraction of 16 bits of 256ths of numbers.
+fn fraction(most: i128, sum: i128) -> i128 {
+    let sum = Exact::whole(sum);
+    match most {
+        255 => sum.times(257).over(256).nearest(),
+        127 => sum.num + Exact::whole(sum.num + 16 * sum.over(4096).floor()).over(128).nearest(),
+        _ => sum.over(256).nearest(),
+    }
+    .max(-wide(most))
 }

@@ -2,13 +2,47 @@
 
 use super::{Address, Filter};
 
+/// Bits behind the point of a place: coordinates from 0 to 1 are cut off there, as an H200 does it (D-texture-place).
+const POINT: u32 = 21;
+
 /// A coordinate along an axis.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coordinate {
-    /// Counted in texels, from the edge of the first one.
-    Texels(f64),
+    /// A place, counted from the edge of the first texel, in 2^-21 of a texel.
+    Place(i64),
     /// A whole number: a texel by its number.
     Number(i32),
+}
+
+impl Coordinate {
+    /// The place of a floating-point coordinate, with an offset in texels, along an axis of `count` texels.
+    ///
+    /// Coordinates from 0 to 1 are cut off before they are multiplied with the number of texels, which is exact. What repeats is
+    /// taken modulo 2: no mode tells it from the rest. No number counts as 0, and so do infinities of what repeats (D-texture-nan).
+    #[must_use]
+    pub fn placed(count: u32, address: Address, normalised: bool, coordinate: f32, offset: i32) -> Self {
+        let coordinate = f64::from(coordinate);
+        let near = if normalised && matches!(address, Address::Wrap | Address::Mirror) {
+            coordinate % 2.0
+        } else {
+            // What lies further out is the same as what lies there, and no offset brings it back.
+            let most = if normalised { 16.0 } else { 2f64.powi(34) };
+            coordinate.clamp(-most, most)
+        };
+        let texels = if normalised { i64::from(count) } else { 1 };
+        Self::Place(parts(near) * texels + (i64::from(offset) << POINT))
+    }
+
+    /// A place in texels.
+    #[must_use]
+    pub fn texels(place: f64) -> Self {
+        Self::Place(parts(place))
+    }
+}
+
+/// A number cut off behind the bits of a place. Conversions of Rust make 0 of what is no number.
+fn parts(number: f64) -> i64 {
+    (number * f64::from(1u32 << POINT)).floor() as i64
 }
 
 /// The two texels that a coordinate lies between, or the one that it lies in, twice.
@@ -16,33 +50,32 @@ pub enum Coordinate {
 pub struct Pair {
     /// Their numbers; none of one outside, which has the border colour.
     pub texels: [Option<u32>; 2],
-    /// How much of the second one is taken, in 256ths, 256 at most: what is left of 256 is taken of the first one.
+    /// How much of the second one is taken, in 256ths: what is left of 256 is taken of the first one.
     pub second: u32,
 }
-
-/// The largest magnitude of a number of a texel that is told from larger ones: no texture has so many texels, and all smaller
-/// numbers are exact.
-const FAR: f64 = 1e15;
 
 impl Pair {
     /// The texels of a coordinate in an axis of `count` texels. `gathers`: the two that a linear filter would blend, both in full.
     ///
     /// The guide's formulas: `i = floor(x)` without a filter, else `i = floor(x - 0.5)` and `frac(x - 0.5)`, which has eight bits
-    /// behind the point and may be 1. It is rounded to nearest, ties up (D-texture-weights).
+    /// behind the point. It is rounded to nearest, ties up, before `i` is taken off: what would be 1 is nothing of the next texel
+    /// (D-texture-weights).
     #[must_use]
     pub fn of(count: u32, address: Address, filter: Filter, coordinate: Coordinate) -> Self {
         let place = match coordinate {
-            Coordinate::Number(number) => return Self::alone(index(count, unblended(address), f64::from(number))),
-            Coordinate::Texels(place) => moved(count, address, place),
+            Coordinate::Number(number) => return Self::alone(index(count, unblended(address), number.into())),
+            Coordinate::Place(place) if address == Address::ClampOgl => place.clamp(0, i64::from(count) << POINT),
+            Coordinate::Place(place) => place,
         };
         if filter == Filter::Point {
-            return Self::alone(index(count, mirrored(unblended(address)), place.floor()));
+            return Self::alone(index(count, unblended(address), place >> POINT));
         }
-        let first = (place - 0.5).floor();
-        let fraction = place - 0.5 - first;
-        let texels = [first, first + 1.0].map(|number| index(count, mirrored(address), number));
-        // Not negative and 256 at most, since `place` is a number that is not far away.
-        Self { texels, second: (fraction * 256.0 + 0.5).floor() as u32 }
+        // floor((x - 1/2) * 256 + 1/2), for which the 512ths of x are enough.
+        let blend = ((place >> (POINT - 9)) - 255) >> 1;
+        let texels = [blend >> 8, (blend >> 8) + 1].map(|number| index(count, address, number));
+        // A texel that was clamped to is taken whole, which the roundings of several axes show.
+        let whole = address == Address::Clamp && texels[0] == texels[1];
+        Self { texels, second: if whole { 0 } else { (blend & 0xff) as u32 } }
     }
 
     /// One texel, and nothing of another one.
@@ -51,72 +84,41 @@ impl Pair {
     }
 }
 
-/// The mode for the numbers of texels once coordinates have been mirrored: those that a filter needs beyond the edge are mirrored
-/// at it, which is the nearest texel.
-const fn mirrored(address: Address) -> Address {
-    if matches!(address, Address::Mirror) { Address::Clamp } else { address }
-}
-
 /// The mode where nothing is blended: the border is no part of what OpenGL clamps.
 const fn unblended(address: Address) -> Address {
     if matches!(address, Address::ClampOgl) { Address::Clamp } else { address }
 }
 
-/// A coordinate in the range that its mode leaves. No number counts as 0, and so do infinities where a texture repeats
-/// (D-texture-nan).
-fn moved(count: u32, address: Address, place: f64) -> f64 {
-    let n = f64::from(count);
-    let repeats = matches!(address, Address::Wrap | Address::Mirror);
-    if place.is_nan() || repeats && place.is_infinite() {
-        return 0.0;
-    }
-    match address {
-        // Numbers of texels are taken modulo the size: the same, and exact next to 0.
-        Address::Wrap => place % n,
-        // `frac(x)` where `floor(x)` is even, `1 - frac(x)` where it is odd.
-        Address::Mirror => {
-            let twice = place % (2.0 * n);
-            if twice < -n {
-                twice + 2.0 * n
-            } else if twice < 0.0 {
-                -twice
-            } else if twice < n {
-                twice
-            } else {
-                2.0 * n - twice
-            }
-        }
-        Address::ClampOgl => place.clamp(0.0, n),
-        Address::Clamp | Address::Border => place.clamp(-FAR, FAR),
-    }
-}
-
 /// The number of the texel that is taken for a number that may lie outside.
-fn index(count: u32, address: Address, number: f64) -> Option<u32> {
-    let last = count.saturating_sub(1);
-    let inside = number >= 0.0 && number <= f64::from(last);
-    match address {
-        _ if inside => Some(number as u32),
-        Address::Wrap => Some(number.rem_euclid(f64::from(count)) as u32 % count.max(1)),
+fn index(count: u32, address: Address, number: i64) -> Option<u32> {
+    let n = i64::from(count.max(1));
+    let number = match address {
+        Address::Wrap => number.rem_euclid(n),
         Address::Mirror => {
-            let twice = number.rem_euclid(2.0 * f64::from(count));
-            Some(if twice <= f64::from(last) { twice } else { 2.0 * f64::from(count) - 1.0 - twice } as u32)
+            let twice = number.rem_euclid(2 * n);
+            twice.min(2 * n - 1 - twice)
         }
-        Address::Clamp => Some(if number < 0.0 { 0 } else { last }),
-        Address::ClampOgl | Address::Border => None,
-    }
+        Address::Clamp => number.clamp(0, n - 1),
+        Address::ClampOgl | Address::Border => number,
+    };
+    u32::try_from(number).ok().filter(|number| i64::from(*number) < n)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn point(address: Address, place: f64) -> Option<u32> {
-        Pair::of(4, address, Filter::Point, Coordinate::Texels(place)).texels[0]
+    /// A coordinate in texels, of four, that goes from 0 to 1.
+    fn pair(address: Address, filter: Filter, place: f32) -> Pair {
+        Pair::of(4, address, filter, Coordinate::placed(4, address, true, place / 4.0, 0))
     }
 
-    fn linear(address: Address, place: f64) -> ([Option<u32>; 2], u32) {
-        let Pair { texels, second } = Pair::of(4, address, Filter::Linear, Coordinate::Texels(place));
+    fn point(address: Address, place: f32) -> Option<u32> {
+        pair(address, Filter::Point, place).texels[0]
+    }
+
+    fn linear(address: Address, place: f32) -> ([Option<u32>; 2], u32) {
+        let Pair { texels, second } = pair(address, Filter::Linear, place);
         (texels, second)
     }
 
@@ -127,22 +129,41 @@ mod tests {
         }
         assert_eq!([-0.5, 4.0, -1.0, 9.0].map(|x| point(Address::Wrap, x)), [3, 0, 3, 1].map(Some));
         assert_eq!([-0.5, 4.5, 7.9, 8.0, -4.5].map(|x| point(Address::Mirror, x)), [0, 3, 0, 0, 3].map(Some));
-        assert_eq!([-0.5, 4.0, 1e30, f64::NEG_INFINITY].map(|x| point(Address::Clamp, x)), [0, 3, 3, 0].map(Some));
-        assert_eq!([-0.5, 4.0, f64::INFINITY].map(|x| point(Address::Border, x)), [None; 3]);
-        assert_eq!([Address::Wrap, Address::Clamp].map(|a| point(a, f64::NAN)), [Some(0); 2]);
+        assert_eq!([-0.5, 4.0, 1e30, f32::NEG_INFINITY].map(|x| point(Address::Clamp, x)), [0, 3, 3, 0].map(Some));
+        assert_eq!([-0.5, 4.0, f32::INFINITY].map(|x| point(Address::Border, x)), [None; 3]);
+        for address in Address::ALL {
+            assert_eq!(point(*address, f32::NAN), Some(0), "{address:?}");
+        }
+        assert_eq!([f32::INFINITY, f32::NEG_INFINITY].map(|x| point(Address::Wrap, x)), [Some(0); 2]);
+        assert_eq!([Address::Wrap, Address::Mirror].map(|a| point(a, 3e38)), [Some(0); 2]);
     }
 
     #[test]
     fn a_linear_filter_blends_from_centre_to_centre() {
         assert_eq!(linear(Address::Clamp, 1.5), ([Some(1), Some(2)], 0));
         assert_eq!(linear(Address::Clamp, 2.0), ([Some(1), Some(2)], 128));
-        assert_eq!(linear(Address::Clamp, 0.0), ([Some(0), Some(0)], 128));
+        assert_eq!(linear(Address::Clamp, 0.25), ([Some(0), Some(0)], 0));
         assert_eq!(linear(Address::Border, 0.0), ([None, Some(0)], 128));
         assert_eq!(linear(Address::ClampOgl, -7.0), ([None, Some(0)], 128));
         assert_eq!(linear(Address::Wrap, 4.0), ([Some(3), Some(0)], 128));
-        assert_eq!(linear(Address::Mirror, -0.25), ([Some(0), Some(0)], 192));
-        // The nearest of eight bits may be 1.
-        assert_eq!(linear(Address::Clamp, 1.499), ([Some(0), Some(1)], 256));
+        assert_eq!(linear(Address::Mirror, -0.25), ([Some(0), Some(0)], 64));
+        assert_eq!(linear(Address::Mirror, 5.75), ([Some(2), Some(1)], 64));
+        // The nearest of eight bits is 1.
+        assert_eq!(linear(Address::Clamp, 1.499), ([Some(1), Some(2)], 0));
+    }
+
+    #[test]
+    fn coordinates_from_0_to_1_are_cut_off() {
+        let at = |count, address, x| {
+            Pair::of(count, address, Filter::Point, Coordinate::placed(count, address, true, x, 0)).texels[0]
+        };
+        // As an H200 gave it: 0.4 is a little more than 2/5, but not in 21 bits; its mirror image is cut off before it is mirrored.
+        assert_eq!(at(5, Address::Clamp, 0.4), Some(1));
+        assert_eq!(at(5, Address::Mirror, -0.400_000_006), Some(2));
+        assert_eq!(at(8, Address::Mirror, 1.25), Some(5));
+        // Coordinates in texels are not.
+        let texels = Coordinate::placed(5, Address::Clamp, false, 1.999_999_9, 1);
+        assert_eq!(Pair::of(5, Address::Clamp, Filter::Point, texels).texels, [Some(2); 2]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Fetch {
 pub struct Tap {
     /// Where it lies: x, y, and z or the layer; none of one outside, which has the border colour.
     pub texel: Option<[u32; 3]>,
-    /// How much of it is taken, in parts of [`Footprint::whole`].
+    /// How much of it is taken: in 256ths where texels are blended.
     pub weight: u32,
 }
 
@@ -36,8 +36,8 @@ pub struct Tap {
 pub struct Footprint {
     taps: [Tap; MOST],
     count: usize,
-    /// What all weights add up to.
-    pub whole: u32,
+    /// Whether a linear filter makes one value of all of them, even if all but one weigh nothing.
+    pub blends: bool,
 }
 
 impl Footprint {
@@ -69,14 +69,14 @@ pub fn footprint(image: &Image, sampler: &Sampler, fetch: &Fetch) -> Footprint {
     if image.geometry.is_cube() {
         let (met, at) = met(fetch.coordinates.map(f32::from_bits), width);
         face = met;
-        places[0] = Coordinate::Texels(at[0]);
-        places[1] = Coordinate::Texels(at[1]);
+        places[0] = Coordinate::texels(at[0]);
+        places[1] = Coordinate::texels(at[1]);
     } else {
         for (axis, place) in places.iter_mut().enumerate().take(image.geometry.axes()) {
             let (bits, offset) = (fetch.coordinates[axis], fetch.offset[axis]);
             *place = if fetch.floats {
-                let scale = if sampler.normalised { f64::from(image.size[axis]) } else { 1.0 };
-                Coordinate::Texels(f64::from(f32::from_bits(bits)) * scale + f64::from(offset))
+                let (count, mode) = (image.size[axis], mode(image, sampler, axis));
+                Coordinate::placed(count, mode, sampler.normalised, f32::from_bits(bits), offset)
             } else {
                 Coordinate::Number(bits.cast_signed().saturating_add(offset))
             };
@@ -91,25 +91,60 @@ pub fn footprint(image: &Image, sampler: &Sampler, fetch: &Fetch) -> Footprint {
     let cubes = image.layers / image.geometry.faces();
     let layer = fetch.layer.min(cubes.saturating_sub(1)) * image.geometry.faces() + face;
     let blended = if filter == Filter::Linear { axes } else { 0 };
+    let weights = weights(pairs.map(|pair| pair.second));
     let mut taps = [Tap::default(); MOST];
     for (corner, tap) in taps.iter_mut().enumerate().take(1 << blended) {
         let mut texel = Some([0; 3]);
-        tap.weight = 1;
-        for (axis, Pair { texels, second }) in pairs.iter().enumerate() {
+        for (axis, Pair { texels, .. }) in pairs.iter().enumerate() {
             let far = axis < blended && corner >> axis & 1 == 1;
             texel = texel.zip(texels[usize::from(far)]).map(|(mut texel, number)| {
                 texel[axis] = number;
                 texel
             });
-            if axis < blended {
-                tap.weight *= if fetch.gathers { 1 } else { [256 - second, *second][usize::from(far)] };
-            }
         }
         tap.texel = texel.map(|[x, y, z]| [x, y, if image.geometry == Geometry::D3 { z } else { layer }]);
+        tap.weight = if fetch.gathers || blended == 0 { 1 } else { weights[corner] };
     }
-    let whole = if fetch.gathers { 1 } else { 1 << (8 * blended) };
-    Footprint { taps, count: 1 << blended, whole }
+    Footprint { taps, count: 1 << blended, blends: blended > 0 && !fetch.gathers }
+}
+
+/// The weights of a cube's corners, the first axis fastest, in 256ths: how much of the second texel is taken along each axis.
+///
+/// Weights are whole 256ths on an H200, so that they are divided, not multiplied: those of a slice into those of its columns, and those of a column
+/// into those of its texels, rounded to nearest. Ties go to the second texel, but in the first column to the first one
+/// (D-texture-weights).
+fn weights([x, y, z]: [u32; 3]) -> [u32; MOST] {
+    let mut weights = [0; MOST];
+    for (slice, weights) in [256 - z, z].into_iter().zip(weights.chunks_exact_mut(4)) {
+        let second = (x * slice + 128) >> 8;
+        let first = slice - second;
+        let [first_far, second_far] = [(y * first + 127) >> 8, (y * second + 128) >> 8];
+        weights.copy_from_slice(&[first - first_far, second - second_far, first_far, second_far]);
+    }
+    weights
 }
 
 /// The only texel of an axis that is not there.
 const FIRST: Pair = Pair { texels: [Some(0), Some(0)], second: 0 };
+
+#[cfg(test)]
+mod tests {
+    use super::weights;
+
+    #[test]
+    fn weights_of_one_and_two_axes_are_products_to_the_nearest() {
+        assert_eq!(weights([77, 0, 0])[..4], [179, 77, 0, 0]);
+        // 3 * 40 / 256 is 0.47, 100 * 100 / 256 is 39.06, 128 * 255 / 256 is a tie.
+        assert_eq!(weights([3, 40, 0])[..4], [213, 3, 40, 0]);
+        assert_eq!(weights([100, 100, 0])[..4], [95, 61, 61, 39]);
+        assert_eq!(weights([128, 255, 0])[..4], [1, 0, 127, 128]);
+    }
+
+    /// What an H200 made of three axes.
+    #[test]
+    fn weights_of_three_axes_are_divided_slice_by_slice() {
+        assert_eq!(weights([51, 0, 128]), [102, 26, 0, 0, 102, 26, 0, 0]);
+        assert_eq!(weights([0, 163, 128]), [47, 0, 81, 0, 47, 0, 81, 0]);
+        assert_eq!(weights([255, 227, 55]).iter().sum::<u32>(), 256);
+    }
+}

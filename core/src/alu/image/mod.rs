@@ -5,6 +5,7 @@
 //! makes the result of these. So a fetch is ordinary accesses for whoever runs it (D-texture-loads).
 
 mod axis;
+mod blend;
 mod cube;
 mod filter;
 mod footprint;
