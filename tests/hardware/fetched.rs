@@ -65,3 +65,11 @@ pub fn same(folder: &Path) {
     assert_eq!(other, 0, "fetches differ");
     assert!(all > 0, "nothing was compared");
 }
+
+/// Those that no GPU has fetched yet can at least be fetched here.
+#[test]
+fn textures_of_every_kind_are_fetched() {
+    for case in cases().iter().skip(360).step_by(3) {
+        assert_eq!(case.run().len(), COUNT, "{}", case.name);
+    }
+}

@@ -225,7 +225,8 @@ impl Case {
         let u32s: Vec<u32> = if self.element.ends_with("32") { words(4).collect() } else { Vec::new() };
         let i32s: Vec<i32> = u32s.iter().map(|w| w.cast_signed()).collect();
         let i8s: Vec<i8> = self.texels.iter().map(|byte| *byte as i8).collect();
-        let u16s: Vec<u16> = if self.texels.len() % 2 == 0 { words(2).map(|w| w as u16).collect() } else { Vec::new() };
+        let u16s: Vec<u16> =
+            if self.texels.len().is_multiple_of(2) { words(2).map(|w| w as u16).collect() } else { Vec::new() };
         let i16s: Vec<i16> = u16s.iter().map(|w| *w as i16).collect();
         let (geometry, size, channels) = (self.geometry, self.size, self.channels);
         let texture = match self.element {
