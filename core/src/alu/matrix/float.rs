@@ -2,30 +2,10 @@
 
 use super::exact::Exact;
 use super::number::{Accumulator, Finite, Number, POINT, SUM_POINT};
-use super::{Blocks, Floats, Rounding, Size, chain, halves};
+use super::{Blocks, Floats};
 
-/// `C` becomes `A·B + C`. Elements that are not there count as nothing.
-pub fn floats(size: Size, types: Floats, rounding: Rounding, a: &[u32], b: &[u32], c: &mut [u32]) {
-    let (k, n) = (size.k.max(1), size.n.max(1));
-    for (row, sums) in a.chunks_exact(k).zip(c.chunks_exact_mut(n)) {
-        for (column, sum) in b.chunks_exact(k).zip(sums) {
-            *sum = dot(types, rounding, row, column, *sum);
-        }
-    }
-}
-
-/// A dot product and an accumulator.
-pub(super) fn dot(types: Floats, rounding: Rounding, a: &[u32], b: &[u32], c: u32) -> u32 {
-    match rounding {
-        Rounding::Blocks(blocks) => by_blocks(types, blocks, a, b, c),
-        Rounding::Halves(blocks) => halves::dot(types, blocks, a, b, c),
-        Rounding::Chain => chain::dot(types, a, b, c),
-        Rounding::Once => once(types, a, b, c),
-    }
-}
-
-/// The same, block by block.
-fn by_blocks(types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: u32) -> u32 {
+/// A dot product and an accumulator, block by block.
+pub(super) fn by_blocks(types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: u32) -> u32 {
     let size = blocks.products.max(1);
     let (mut sum, mut ty) = (c, types.c);
     for (a, b) in a.chunks(size).zip(b.chunks(size)) {
@@ -129,8 +109,8 @@ fn block(types: Floats, blocks: Blocks, (a, b): (&[u32], &[u32]), accumulator: N
     }
 }
 
-/// A dot product and an accumulator, rounded once to nearest even.
-fn once(types: Floats, a: &[u32], b: &[u32], c: u32) -> u32 {
+/// The same, rounded once to nearest even.
+pub(super) fn once(types: Floats, a: &[u32], b: &[u32], c: u32) -> u32 {
     let (mut found, mut sum) = (Found::default(), Exact::default());
     let mut add = |addend: Addend| {
         found.see(&addend);
@@ -148,7 +128,7 @@ fn once(types: Floats, a: &[u32], b: &[u32], c: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Element;
+    use super::super::{Element, Rounding, Size, floats};
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

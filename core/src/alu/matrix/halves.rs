@@ -4,10 +4,10 @@
 //! begin at zero, and the accumulator is added last, rounded to nearest even.
 
 use super::float;
-use super::lanes::floats_by_rows;
+use super::lanes::blocks_by_rows;
 use super::number::{Number, POINT};
-use super::sparse::{Stored, sparse_floats};
-use super::{Accumulator, Blocks, Element, Floats, Rounding, Size};
+use super::sparse::{Stored, stored_by_rows};
+use super::{Accumulator, Blocks, Element, Floats, Size};
 use crate::alu::float::{narrow16, widen16};
 use crate::alu::table::NAN32;
 use smallvec::SmallVec;
@@ -54,7 +54,7 @@ pub(super) fn dot(types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: u32) -
     };
     let sum = (0..2).fold(0, |sum, number| {
         let (a, b) = (of(number, types.a, a), of(number, types.b, b));
-        float::dot(types_of(types), Rounding::Blocks(blocks), &a, &b, sum)
+        float::by_blocks(types_of(types), blocks, &a, &b, sum)
     });
     total(types, sum, c)
 }
@@ -65,12 +65,12 @@ fn rows_of(element: Element, from: &[u32], wide: usize, group: usize, number: us
     mine.flat_map(|(_, row)| row.iter().map(|bits| half(element, *bits))).collect()
 }
 
-/// `C` becomes `A·B + C`; matrices lie as for [`floats_by_rows`].
+/// `C` becomes `A·B + C`; matrices lie as for [`super::floats_by_rows`].
 pub(super) fn by_rows(size: Size, types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: &mut [u32]) {
     let (mut sums, size) = (Half::from_elem(0, c.len()), Size { k: size.k / 2, ..size });
     for number in 0..2 {
         let (a, b) = (rows_of(types.a, a, size.m, 2, number), rows_of(types.b, b, size.n, 2, number));
-        floats_by_rows(size, types_of(types), Rounding::Blocks(blocks), &a, &b, &mut sums);
+        blocks_by_rows(size, types_of(types), blocks, &a, &b, &mut sums);
     }
     c.iter_mut().zip(sums).for_each(|(c, sum)| *c = total(types, sum, *c));
 }
@@ -84,7 +84,7 @@ pub(super) fn sparse(size: Size, types: Floats, blocks: Blocks, a: Stored<'_>, b
         let columns: SmallVec<[u8; 512]> = mine.map(|column| column / 8 * 4 + column % 4).collect();
         let b = rows_of(types.b, b, size.n, 4, number);
         let stored = Stored { elements: &elements, columns: &columns };
-        sparse_floats(size, types_of(types), Rounding::Blocks(blocks), stored, &b, &mut sums);
+        stored_by_rows(size, types_of(types), blocks, stored, &b, &mut sums);
     }
     c.iter_mut().zip(sums).for_each(|(c, sum)| *c = total(types, sum, *c));
 }

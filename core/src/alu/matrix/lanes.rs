@@ -12,9 +12,9 @@
 )]
 
 use super::decoded::{Column, Sums};
-use super::float::dot;
+use super::float::by_blocks;
 use super::number::{POINT, SUM_POINT};
-use super::{Accumulator, Blocks, Floats, Rounding, Size, halves};
+use super::{Accumulator, Blocks, Floats, Size};
 use crate::base::{Best, Tier};
 use pulp::{Simd, WithSimd};
 use smallvec::SmallVec;
@@ -31,21 +31,16 @@ const GROUP: usize = 8;
 /// Elements of `D` that the definition has to compute, by row and column.
 pub(super) type Rare = SmallVec<[(usize, usize); 4]>;
 
-/// `C` becomes `A·B + C`. Rows and columns are multiples of 8.
-pub fn floats_by_rows(size: Size, types: Floats, rounding: Rounding, a: &[u32], b: &[u32], c: &mut [u32]) {
+/// `C` becomes `A·B + C`, rounded block by block. Rows and columns are multiples of 8.
+pub(super) fn blocks_by_rows(size: Size, types: Floats, blocks: Blocks, a: &[u32], b: &[u32], c: &mut [u32]) {
     let Size { m, n, k } = size;
-    let rare = match rounding {
-        Rounding::Blocks(blocks) => floats_but_rare(size, types, blocks, a, b, c),
-        Rounding::Halves(blocks) => return halves::by_rows(size, types, blocks, a, b, c),
-        Rounding::Chain | Rounding::Once => all(size),
-    };
-    for (row, column) in rare {
+    for (row, column) in floats_but_rare(size, types, blocks, a, b, c) {
         let gathered = |from: &[u32], wide: usize, at: usize| -> SmallVec<[u32; 64]> {
             (0..k).map(|x| from.get(x * wide + at).copied().unwrap_or(0)).collect()
         };
         let (row_of_a, column_of_b) = (gathered(a, m, row), gathered(b, n, column));
         if let Some(sum) = c.get_mut(column * m + row) {
-            *sum = dot(types, rounding, &row_of_a, &column_of_b, *sum);
+            *sum = by_blocks(types, blocks, &row_of_a, &column_of_b, *sum);
         }
     }
 }
@@ -247,7 +242,7 @@ impl WithSimd for Whole<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Element, bits, floats, integers};
+    use super::super::{Element, Rounding, bits, floats, floats_by_rows, integers};
     use super::*;
     use rand::{Rng, RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

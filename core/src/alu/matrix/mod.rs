@@ -17,12 +17,13 @@ mod halves;
 mod lanes;
 mod number;
 mod sparse;
+mod ways;
 mod whole;
 
-pub use float::floats;
-pub use lanes::{bits_by_rows, floats_by_rows, integers_by_rows};
+pub use lanes::{bits_by_rows, integers_by_rows};
 pub use number::{Accumulator, Element};
-pub use sparse::{Stored, sparse_floats, sparse_integers};
+pub use sparse::{Stored, sparse_integers};
+pub use ways::{floats, floats_by_rows, sparse_floats};
 pub use whole::{Small, bits, doubles, integers};
 
 /// Rows and columns of the result, and the length of the dot products.

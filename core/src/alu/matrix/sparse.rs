@@ -1,10 +1,13 @@
 //! Products with a sparse `A`, of which the elements that are stored are multiplied, and no others: NaN and infinities of `B` that
 //! meet none of them do not matter. Blocks have as many products as those of dense matrices (D-mma-sparse).
 
-use super::float::dot;
-use super::lanes::{all, floats_but_rare, integers_by_rows};
-use super::{Blocks, Floats, Rounding, Size, halves};
+use super::float::by_blocks;
+use super::lanes::{floats_but_rare, integers_by_rows};
+use super::{Blocks, Floats, Size};
 use smallvec::SmallVec;
+
+/// Elements of a row or a column.
+type Line = SmallVec<[u32; 64]>;
 
 /// Half of the elements of `A`, and the column that each has. Element (row, x) of them is at `x · m + row`.
 #[derive(Clone, Copy, Debug)]
@@ -28,26 +31,22 @@ impl Stored<'_> {
     }
 }
 
-/// `C` becomes `A·B + C`; matrices lie as for [`super::floats_by_rows`].
-pub fn sparse_floats(size: Size, types: Floats, rounding: Rounding, a: Stored<'_>, b: &[u32], c: &mut [u32]) {
-    let Size { m, n, k } = size;
-    let rare = match rounding {
-        Rounding::Blocks(blocks) => {
-            // Half of the places of a block are zeros, which change nothing.
-            let twice = Blocks { products: 2 * blocks.products, ..blocks };
-            floats_but_rare(size, types, twice, &a.whole(m, k), b, c)
-        }
-        Rounding::Halves(blocks) => return halves::sparse(size, types, blocks, a, b, c),
-        Rounding::Chain | Rounding::Once => all(size),
-    };
-    for (row, column) in rare {
-        let stored = a.elements.iter().zip(a.columns).skip(row).step_by(m.max(1));
-        let pairs = stored.map(|(element, x)| (*element, b.get(usize::from(*x) * n + column).copied().unwrap_or(0)));
-        let (row_of_a, column_of_b): (SmallVec<[u32; 64]>, SmallVec<[u32; 64]>) = pairs.unzip();
-        if let Some(sum) = c.get_mut(column * m + row) {
-            *sum = dot(types, rounding, &row_of_a, &column_of_b, *sum);
+/// `C` becomes `A·B + C`, rounded block by block; matrices lie as for [`super::floats_by_rows`].
+pub(super) fn stored_by_rows(size: Size, types: Floats, blocks: Blocks, a: Stored<'_>, b: &[u32], c: &mut [u32]) {
+    // Half of the places of a block are zeros, which change nothing.
+    let twice = Blocks { products: 2 * blocks.products, ..blocks };
+    for (row, column) in floats_but_rare(size, types, twice, &a.whole(size.m, size.k), b, c) {
+        let (of_a, of_b) = rows_and_columns(size, a, b, row, column);
+        if let Some(sum) = c.get_mut(column * size.m + row) {
+            *sum = by_blocks(types, blocks, &of_a, &of_b, *sum);
         }
     }
+}
+
+/// The elements of a row that are stored, and those of a column that they meet.
+pub(super) fn rows_and_columns(size: Size, a: Stored<'_>, b: &[u32], row: usize, column: usize) -> (Line, Line) {
+    let stored = a.elements.iter().zip(a.columns).skip(row).step_by(size.m.max(1));
+    stored.map(|(element, x)| (*element, b.get(usize::from(*x) * size.n + column).copied().unwrap_or(0))).unzip()
 }
 
 /// The same of integers, as for [`integers_by_rows`].
