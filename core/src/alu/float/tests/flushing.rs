@@ -48,7 +48,7 @@ fn near(samples: &mut Samples, exponent: u32, fraction: u32) -> [u64; 3] {
     let split = samples.next() % (bias - 1);
     let part = |samples: &mut Samples, field: u64| {
         let (ones, any) = ((1u64 << fraction) - 1, samples.next());
-        let bits = [0, ones, 1 << (any >> 32) % u64::from(fraction), ones & !(any & 7), any & 7, any & ones]
+        let bits = [0, ones, 1 << ((any >> 32) % u64::from(fraction)), ones & !(any & 7), any & 7, any & ones]
             [samples.next() as usize % 6];
         field << fraction | bits | (samples.next() & 1) << (exponent + fraction)
     };
