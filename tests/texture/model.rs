@@ -132,7 +132,6 @@ impl Model<'_> {
     fn mode(&self, axis: usize) -> Mode {
         match self.modes[axis] {
             _ if self.shape == Shape::Linear => Mode::Border,
-            _ if matches!(self.shape, Shape::Cube | Shape::Cubes) => Mode::Clamp,
             Mode::Wrap | Mode::Mirror if !self.normalised => Mode::Clamp,
             mode => mode,
         }
@@ -192,24 +191,26 @@ impl Model<'_> {
         self.numbers[index as usize + channel]
     }
 
-    /// The face that a direction meets, and where on it.
+    /// The face that a direction meets, and where on it: the direction is divided by its largest magnitude in two steps of single precision.
     fn face(&self, direction: [f32; 3]) -> (i128, [Exact; 2]) {
-        let exact = direction.map(|x| match coordinate(x) {
+        let most = direction.iter().map(|x| f64::from(x.abs())).fold(0.0, f64::max);
+        // Doubles have more than twice the bits, so that each step is rounded once.
+        let part = f64::from((1.0 / most) as f32);
+        let [x, y, z] = direction.map(|x| match coordinate((f64::from(x) * part) as f32) {
             Coordinate::Plain(x) => x.num,
             _ => 0,
         });
-        let [x, y, z] = exact;
-        let (face, m, s, t) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
-            if x >= 0 { (0, x, -z, -y) } else { (1, -x, z, -y) }
-        } else if y.abs() >= z.abs() {
-            if y >= 0 { (2, y, x, z) } else { (3, -y, x, -z) }
-        } else if z >= 0 {
-            (4, z, x, -y)
+        let (face, s, t) = if z.abs() >= y.abs() && z.abs() >= x.abs() {
+            if z >= 0 { (4, x, -y) } else { (5, -x, -y) }
+        } else if y.abs() >= x.abs() {
+            if y >= 0 { (2, x, z) } else { (3, x, -z) }
+        } else if x >= 0 {
+            (0, -z, -y)
         } else {
-            (5, -z, -x, -y)
+            (1, z, -y)
         };
-        let n = self.size[0];
-        let place = |s: i128| if m == 0 { Exact::whole(0) } else { Exact { num: (s + m) * n, den: 2 * m } };
+        // From 0 to 1, and cut off as such a coordinate is.
+        let place = |s: i128| Exact { num: (s + (1 << BITS)) >> (BITS - 20), den: 1 << 21 }.times(self.size[0]);
         (face, [place(s), place(t)])
     }
 
@@ -260,7 +261,7 @@ impl Model<'_> {
             _ if channel >= self.channels => 0,
             Form::Fraction(most) if !self.linear => self.number(corners[0].0, channel).max(-most),
             _ if !self.linear => self.number(corners[0].0, channel),
-            Form::Exact => sum(&parts(channel)),
+            Form::Exact => single(&parts(channel)),
             Form::Half => half(&parts(channel)),
             Form::Fraction(most) => fraction(most, sum(&parts(channel))),
         };
@@ -297,6 +298,19 @@ fn shares(x: i128, y: i128, z: i128) -> [i128; 8] {
         all[4 * slice..][..4].copy_from_slice(&[near - near_second, far - far_second, near_second, far_second]);
     }
     all
+}
+
+/// 256ths of numbers of singles, of each slice what is not more than 28 bits of the largest one; it is rounded afterwards.
+fn single(parts: &[(i128, i128)]) -> i128 {
+    parts
+        .chunks(4)
+        .map(|slice| {
+            let bits =
+                slice.iter().filter(|(weight, _)| *weight > 0).map(|(_, number)| size(*number)).max().unwrap_or(0);
+            let unit = 1 << bits.saturating_sub(28);
+            slice.iter().map(|(weight, number)| weight * (number / unit) * unit).sum::<i128>()
+        })
+        .sum()
 }
 
 fn sum(parts: &[(i128, i128)]) -> i128 {

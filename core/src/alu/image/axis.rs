@@ -33,10 +33,11 @@ impl Coordinate {
         Self::Place(parts(near) * texels + (i64::from(offset) << POINT))
     }
 
-    /// A place in texels.
+    /// The place of a coordinate that goes from -1 to 1 along an axis of `count` texels: as one from 0 to 1 is cut off. No number is the middle.
     #[must_use]
-    pub fn texels(place: f64) -> Self {
-        Self::Place(parts(place))
+    pub fn on_face(count: u32, coordinate: f32) -> Self {
+        let middle = 1 << (POINT - 1);
+        Self::Place((parts(f64::from(coordinate) / 2.0) + middle) * i64::from(count))
     }
 }
 
@@ -164,6 +165,16 @@ mod tests {
         // Coordinates in texels are not.
         let texels = Coordinate::placed(5, Address::Clamp, false, 1.999_999_9, 1);
         assert_eq!(Pair::of(5, Address::Clamp, Filter::Point, texels).texels, [Some(2); 2]);
+    }
+
+    #[test]
+    fn places_on_faces_go_from_minus_1_to_1() {
+        let at = |address, x| Pair::of(4, address, Filter::Point, Coordinate::on_face(4, x)).texels[0];
+        let places = [-1.0, -0.5, 0.0, 0.999_999_9, 1.0, f32::NAN];
+        assert_eq!(places.map(|x| at(Address::Clamp, x)), [0, 1, 2, 3, 3, 2].map(Some));
+        assert_eq!([Address::Wrap, Address::Mirror, Address::Border].map(|a| at(a, 1.0)), [Some(0), Some(3), None]);
+        // 2^-21 before the middle is before it, since places are cut off downwards.
+        assert_eq!(at(Address::Clamp, -1e-9), Some(1));
     }
 
     #[test]

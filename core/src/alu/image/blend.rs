@@ -21,8 +21,8 @@ struct Form {
 
 /// Halves are blended to halves.
 const HALF: Form = Form { bits: 11, behind: 4, least: -24 };
-/// As many bits as fit: nothing that an H200 gave told of fewer.
-const SINGLE: Form = Form { bits: 24, behind: 26, least: -149 };
+/// Singles, too. Those that are subnormal are zeros.
+const SINGLE: Form = Form { bits: 24, behind: 4, least: i32::MIN / 2 };
 
 /// The power of two: of exponents for which it is a normal number.
 fn power(exponent: i32) -> f64 {
@@ -37,14 +37,16 @@ const fn size(number: f64) -> i32 {
 /// A blend of floating-point numbers of a channel's type.
 ///
 /// The texels of a slice are cut off behind the bits of its largest one, the sums of slices are cut off, downwards, one bit behind
-/// those of the larger one, and the sum of these is rounded to nearest, ties away from 0. Where one is infinite or no number, so is the blend.
+/// those of the larger one, and the sum of these is rounded to nearest, ties away from 0. Where one is infinite or no number, so is the blend, even if it
+/// weighs nothing.
 pub(super) fn floats(channel: Channel, parts: impl Iterator<Item = Part<f32>> + Clone) -> f64 {
     let form = if channel == Channel::F16 { HALF } else { SINGLE };
-    let weighty = parts.clone().filter(|part| part.weight > 0);
-    let plain = || weighty.clone().fold(-0.0, |sum, part| sum + f64::from(part.weight) * f64::from(part.number));
-    if weighty.clone().any(|part| !part.number.is_finite()) {
-        return plain();
+    if parts.clone().any(|part| !part.number.is_finite()) {
+        // Infinities of both signs are no number.
+        return parts.filter(|part| !part.number.is_finite()).fold(-0.0, |sum, part| sum + f64::from(part.number));
     }
+    let flushed = |number: f32| if number.is_subnormal() { 0f32.copysign(number) } else { number };
+    let parts = parts.map(|Part { weight, number }| Part { weight, number: flushed(number) });
     let mut slices = [(0i64, i32::MIN); 2];
     for (number, slice) in slices.iter_mut().enumerate() {
         *slice = sum(&form, parts.clone().skip(4 * number).take(4));
@@ -52,10 +54,12 @@ pub(super) fn floats(channel: Channel, parts: impl Iterator<Item = Part<f32>> + 
     let unit = slices[0].1.max(slices[1].1);
     if unit == i32::MIN {
         // Nothing but zeros: a sign is that of all of them.
-        return plain();
+        let mut weighty = parts.filter(|part| part.weight > 0);
+        return if weighty.all(|part| part.number.is_sign_negative()) { -0.0 } else { 0.0 };
     }
     let total: i64 = slices.iter().map(|(sum, own)| (sum << 1) >> unit.saturating_sub(*own).min(63)).sum();
-    rounded(&form, total, unit - 1)
+    let blend = rounded(&form, total, unit - 1);
+    if blend.abs() < f64::from(f32::MIN_POSITIVE) { 0f64.copysign(blend) } else { blend }
 }
 
 /// The sum of a slice, and the exponent of its unit; the least one where nothing but zeros is in it.
@@ -65,7 +69,7 @@ fn sum(form: &Form, parts: impl Iterator<Item = Part<f32>> + Clone) -> (i64, i32
     let unit = largest - form.bits - form.behind;
     // Powers of two are exact, and conversions cut off towards 0.
     let cut = |number: f32| (f64::from(number) * power(-unit)) as i64;
-    // 50 bits of each, and weights of 256 at most in all.
+    // 28 bits of each, and weights of 256 at most in all.
     (parts.map(|part| i64::from(part.weight) * cut(part.number)).sum(), unit - 8)
 }
 
@@ -133,16 +137,32 @@ mod tests {
     }
 
     #[test]
-    fn singles_are_exact_and_ties_go_away_from_0() {
+    fn ties_of_singles_go_away_from_0() {
         let blend = |all: &[(u32, f32)]| floats(Channel::F32, parts(all)) as f32;
         let next = f32::from_bits(1f32.to_bits() + 1);
         assert_eq!([blend(&[(128, 1.0), (128, next)]), blend(&[(128, -1.0), (128, -next)])], [next, -next]);
         assert_eq!(blend(&[(129, 1.0), (127, next)]), 1.0);
-        assert_eq!(blend(&[(128, f32::from_bits(1)), (128, 0.0)]), f32::from_bits(1));
         assert_eq!(blend(&[(128, f32::MAX), (128, f32::MAX)]), f32::MAX);
         assert_eq!(blend(&[(1, f32::INFINITY), (255, 1.0)]), f32::INFINITY);
         assert!(blend(&[(1, f32::NAN), (255, 1.0)]).is_nan());
-        assert_eq!(blend(&[(0, f32::NAN), (256, 1.0)]), 1.0);
+        assert!(blend(&[(1, f32::NAN), (255, 1.0)]).is_nan());
+    }
+
+    /// The values are those of an H200.
+    #[test]
+    fn singles_are_cut_off_behind_the_largest() {
+        let blend = |all: &[(u32, u32)]| {
+            let numbers = parts(all).map(|Part { weight, number }| Part { weight, number: f32::from_bits(number) });
+            (floats(Channel::F32, numbers) as f32).to_bits()
+        };
+        assert_eq!(blend(&[(11, 0x4000_0000), (245, 0x3a7f_ffff)]), 0x3db1_e9fe);
+        assert_eq!(blend(&[(143, 0x36ff_ffff), (89, 0x4000_0000), (15, 0xb59e_1b08), (9, 0xc100_2362)]), 0x3ed3_d8bd);
+        // What weighs nothing is not the largest, but it can be infinite or no number.
+        assert_eq!(blend(&[(223, 0x5500_0001), (32, 0xbb7f_ffff), (1, 0xb897_d320), (0, 0xdc98_d411)]), 0x54df_0002);
+        assert_eq!(blend(&[(9, 0x412c_ed53), (0, 0x7f80_0000), (246, 0xbf12_ca31), (1, 0xbf55_6617)]), 0x7f80_0000);
+        assert!(f32::from_bits(blend(&[(1, 0x02bf_b314), (0, 0x7fc6_751a)])).is_nan());
+        // Subnormal numbers are zeros.
+        assert_eq!([0x8052_5138, 0x007f_ffff].map(|number| blend(&[(256, number)])), [1 << 31, 0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What becomes of the texels of a fetch: its result.
 
 use super::blend::{Part, floats, fraction};
-use super::{Footprint, Format, Meaning, Sampler, Tap, Texture};
+use super::{Channel, Footprint, Format, Meaning, Sampler, Tap, Texture};
 use crate::alu::float::{NAN32, narrow16};
 
 /// The four values of a fetch: integers, or floats by their bits.
@@ -10,16 +10,35 @@ pub type Values = [u32; 4];
 /// The bits of a channel of the border colour, as a texel has them.
 ///
 /// Integers that stay what they are get the bits of the colour's number, not its value; where they become fractions, the colour is
-/// rounded to what a texel can hold (D-texture-border).
+/// rounded to what a texel can hold, ties towards 0. That of halves is cut off (D-texture-border).
 fn border(texture: &Texture, sampler: &Sampler, channel: usize) -> u32 {
     let (form, bits) = (texture.image.format.channel, sampler.border[channel % 4]);
+    if form == Channel::F16 {
+        return cut(f32::from_bits(bits)).to_bits();
+    }
     if !texture.normalises() {
         return bits;
     }
     let least = if form.meaning() == Meaning::Signed { -1.0 } else { 0.0 };
-    let colour = f64::from(f32::from_bits(bits)).clamp(least, 1.0);
+    // The product is one of single precision: 0.1 of 255 is 25.5.
+    let colour = f32::from_bits(bits).clamp(least, 1.0);
     // Conversions of Rust make 0 of what is no number.
-    ((colour * f64::from(form.most()) + 0.5).floor() as i32).cast_unsigned()
+    let magnitude = (colour.abs() * form.most() as f32 - 0.5).ceil();
+    (magnitude.copysign(colour) as i32).cast_unsigned()
+}
+
+/// A number cut off towards 0 to what a half can hold.
+fn cut(number: f32) -> f32 {
+    // The smallest half that is not a subnormal number, and the largest one.
+    const ENDS: [f32; 2] = [6.103_515_6e-5, 65_504.0];
+    let magnitude = number.abs().clamp(0.0, ENDS[1]);
+    let kept = if magnitude < ENDS[0] {
+        let least = ENDS[0] / 1024.0;
+        (magnitude / least).trunc() * least
+    } else {
+        f32::from_bits(magnitude.to_bits() & !0x1fff)
+    };
+    kept.copysign(number)
 }
 
 /// The bits of a channel of a texel, as a register has them: integers extended, halves as floats.
@@ -27,7 +46,7 @@ fn raw(texture: &Texture, sampler: &Sampler, tap: Tap, words: [u32; 4], channel:
     let format = texture.image.format;
     match (tap.texel, format.channel.meaning()) {
         (Some(_), _) => format.channel.widened(format.channels_of(words)[channel % 4]),
-        (None, Meaning::Float) => sampler.border[channel % 4],
+        (None, Meaning::Float) => border(texture, sampler, channel),
         (None, _) => format.channel.widened(border(texture, sampler, channel)),
     }
 }
@@ -36,6 +55,11 @@ fn raw(texture: &Texture, sampler: &Sampler, tap: Tap, words: [u32; 4], channel:
 fn single(value: f64) -> u32 {
     let value = value as f32;
     if value.is_nan() { NAN32 } else { value.to_bits() }
+}
+
+/// The bits of what is no number where the filter makes it: all ones that a channel has.
+const fn no_number(form: Channel) -> u32 {
+    if matches!(form, Channel::F16) { NAN32 & !0x1fff } else { NAN32 }
 }
 
 /// A value of one texel that is taken as it is, without a filter.
@@ -73,12 +97,12 @@ fn blended(texture: &Texture, sampler: &Sampler, footprint: &Footprint, words: &
         .taps()
         .iter()
         .zip(words)
-        .map(|(tap, words)| Part { weight: tap.weight, number: raw(texture, sampler, *tap, *words, channel) });
+        .map(|(tap, words)| (tap, if tap.reads { raw(texture, sampler, *tap, *words, channel) } else { 0 }))
+        .map(|(tap, number)| Part { weight: tap.weight, number });
     if form.meaning() == Meaning::Float {
-        return single(floats(
-            form,
-            parts.map(|Part { weight, number }| Part { weight, number: f32::from_bits(number) }),
-        ));
+        let numbers = parts.map(|Part { weight, number }| Part { weight, number: f32::from_bits(number) });
+        let blend = floats(form, numbers);
+        return if blend.is_nan() { no_number(form) } else { single(blend) };
     }
     single(fraction(form, parts.map(|part| part.weight.cast_signed() * part.number.cast_signed()).sum()))
 }
@@ -109,7 +133,11 @@ pub fn gathered(
     [2, 3, 1, 0].map(|corner| match (footprint.taps().get(corner), words.get(corner)) {
         (Some(tap), Some(words)) if channel < channels.into() => {
             let bits = raw(texture, sampler, *tap, *words, channel);
-            if texture.normalises() { single(fraction(form, 256 * bits.cast_signed())) } else { bits }
+            match form {
+                Channel::F16 if f32::from_bits(bits).is_nan() => no_number(form),
+                _ if texture.normalises() => single(fraction(form, 256 * bits.cast_signed())),
+                _ => bits,
+            }
         }
         _ => 0,
     })
@@ -119,4 +147,17 @@ pub fn gathered(
 #[must_use]
 pub fn as_half(value: u32) -> u32 {
     narrow16(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    /// As an H200 gave it of borders.
+    #[test]
+    fn halves_of_borders_are_cut_off() {
+        assert_eq!([0.1, -0.3, 8_388_735.0, -131_071.0].map(cut), [0.099_975_586, -0.299_804_7, 65_504.0, -65_504.0]);
+        assert_eq!([1e-7, -9e-8, 1e-40].map(cut), [5.960_464_5e-8, -5.960_464_5e-8, 0.0]);
+        assert!(cut(f32::NAN).is_nan());
+    }
 }

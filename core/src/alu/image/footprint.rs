@@ -29,6 +29,8 @@ pub struct Tap {
     pub texel: Option<[u32; 3]>,
     /// How much of it is taken: in 256ths where texels are blended.
     pub weight: u32,
+    /// Whether it is read. What weighs nothing along an axis is not; a corner whose weight is rounded to nothing is.
+    pub reads: bool,
 }
 
 /// The texels of a fetch. The first axis goes fastest: the texel beside in x comes next, the one beside in y two places later.
@@ -53,9 +55,8 @@ impl Footprint {
 fn mode(image: &Image, sampler: &Sampler, axis: usize) -> Address {
     match sampler.address[axis % 3] {
         _ if image.linear => Address::Border,
-        // A filter stays on the face that the direction meets (D-texture-cube).
-        _ if image.geometry.is_cube() => Address::Clamp,
-        Address::Wrap | Address::Mirror if !sampler.normalised => Address::Clamp,
+        // A filter stays on the face that the direction meets, at whose edges the mode holds (D-texture-cube).
+        Address::Wrap | Address::Mirror if !sampler.normalised && !image.geometry.is_cube() => Address::Clamp,
         mode => mode,
     }
 }
@@ -67,10 +68,10 @@ pub fn footprint(image: &Image, sampler: &Sampler, fetch: &Fetch) -> Footprint {
     let mut face = 0;
     let mut places = [Coordinate::Number(0); 3];
     if image.geometry.is_cube() {
-        let (met, at) = met(fetch.coordinates.map(f32::from_bits), width);
+        let (met, at) = met(fetch.coordinates.map(f32::from_bits));
         face = met;
-        places[0] = Coordinate::texels(at[0]);
-        places[1] = Coordinate::texels(at[1]);
+        places[0] = Coordinate::on_face(width, at[0]);
+        places[1] = Coordinate::on_face(width, at[1]);
     } else {
         for (axis, place) in places.iter_mut().enumerate().take(image.geometry.axes()) {
             let (bits, offset) = (fetch.coordinates[axis], fetch.offset[axis]);
@@ -103,6 +104,8 @@ pub fn footprint(image: &Image, sampler: &Sampler, fetch: &Fetch) -> Footprint {
             });
         }
         tap.texel = texel.map(|[x, y, z]| [x, y, if image.geometry == Geometry::D3 { z } else { layer }]);
+        let is_near = |axis: usize| corner >> axis & 1 == 0;
+        tap.reads = fetch.gathers || (0..blended).all(|axis| is_near(axis) || pairs[axis].second > 0);
         tap.weight = if fetch.gathers || blended == 0 { 1 } else { weights[corner] };
     }
     Footprint { taps, count: 1 << blended, blends: blended > 0 && !fetch.gathers }

@@ -66,6 +66,8 @@ impl Channel {
             Self::U16 => bits & 0xffff,
             Self::S16 => i32::from((bits as u16).cast_signed()).cast_unsigned(),
             Self::U32 | Self::S32 | Self::F32 => bits,
+            // What is no number stays which one it is.
+            Self::F16 if bits & 0x7fff > 0x7c00 => (bits & 0x8000) << 16 | 0x7f80_0000 | (bits & 0x3ff) << 13,
             Self::F16 => widen16(bits & 0xffff),
         }
     }
@@ -147,6 +149,7 @@ mod tests {
             (Channel::S8, 2, [0xff80, 0, 0, 0], [0x80u32.wrapping_sub(0x100), u32::MAX, 0, 0]),
             (Channel::S16, 4, [0x8000_0001, 0xffff_7fff, 0, 0], [1, 0xffff_8000, 0x7fff, u32::MAX]),
             (Channel::F16, 1, [0x3c00, 0, 0, 0], [1f32.to_bits(), 0, 0, 0]),
+            (Channel::F16, 1, [0xfc00, 0, 0, 0], [f32::NEG_INFINITY.to_bits(), 0, 0, 0]),
             (Channel::U32, 2, [7, u32::MAX, 0, 0], [7, u32::MAX, 0, 0]),
         ] {
             let format = Format { channel, channels };
@@ -155,6 +158,12 @@ mod tests {
             assert_eq!(got, values, "{channel:?}");
             assert_eq!(encoded(format, values), words, "{channel:?}");
         }
+    }
+
+    /// As on an H200, where no filter makes the one with all bits of them.
+    #[test]
+    fn halves_that_are_no_numbers_keep_their_bits() {
+        assert_eq!([0x7d9e, 0xffff].map(|bits| Channel::F16.widened(bits)), [0x7fb3_c000, 0xffff_e000]);
     }
 
     #[test]

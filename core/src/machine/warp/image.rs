@@ -229,7 +229,7 @@ impl<'a> Part<'a> {
             for (level, slots) in levels.into_iter().filter_map(|(level, slots)| Some((level?, slots))) {
                 let (image, footprint) = level;
                 for (tap, slots) in footprint.taps().iter().zip(slots) {
-                    let (Some(texel), Some(which), true) = (tap.texel, which, tap.weight > 0) else { continue };
+                    let (Some(texel), Some(which), true) = (tap.texel, which, tap.reads) else { continue };
                     regs.q[slots.address.index()].0[lane] = image.texel(texel);
                     put(regs, slots.sizes[which], !0, 1 << lane);
                 }
