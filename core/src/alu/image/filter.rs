@@ -151,7 +151,12 @@ pub fn as_half(value: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{Channel, NAN32, cut, no_number};
+
+    #[test]
+    fn halves_that_are_no_numbers_have_fewer_bits() {
+        assert_eq!([Channel::F16, Channel::F32].map(no_number), [0x7fff_e000, NAN32]);
+    }
 
     /// As an H200 gave it of borders.
     #[test]
