@@ -52,8 +52,10 @@ fn product(slots: &[&Slot]) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for slot in slots {
         let texts = texts(slot);
-        all =
-            all.iter().flat_map(|words| texts.iter().map(move |t| [words.as_slice(), &[t.clone()]].concat())).collect();
+        all = all
+            .iter()
+            .flat_map(|words| texts.iter().map(move |t| [words.as_slice(), std::slice::from_ref(t)].concat()))
+            .collect();
     }
     all
 }

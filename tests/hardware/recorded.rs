@@ -56,6 +56,11 @@ pub fn write(file: &str, all: &[(String, Vec<u8>, bool)]) {
     std::fs::write(folder().join(file), text).unwrap();
 }
 
+/// Whether a record is of these results.
+pub fn is(records: &BTreeMap<String, Record>, name: &str, ours: &[u8]) -> bool {
+    records.get(name).is_some_and(|record| record.hash == xxh3_64(ours))
+}
+
 /// Compares our results with the record of a kernel.
 pub fn compare(records: &BTreeMap<String, Record>, probe: &Probe, ours: &[u8]) -> Found {
     match records.get(&probe.name) {

@@ -72,6 +72,9 @@ const fn index(bits: usize, indices: usize, number: usize) -> usize {
 
 const BLOCKS: usize = 20;
 
+/// Elements of `A`, of which those that are stored, of `B` and of `C`.
+type Matrices = [Vec<u64>; 3];
+
 impl Case {
     fn words(&self, part: usize) -> usize {
         let elements = [16 * self.k / 2, self.k * 8, 128, 128][part] / 32;
@@ -110,7 +113,7 @@ impl Case {
     }
 
     /// Random elements, random metadata (lanes that are not asked have any), and the kernel that multiplies them.
-    fn made(&self, ordered: bool, selector: usize) -> (Vec<[Vec<u64>; 3]>, Vec<Vec<usize>>, Probe) {
+    fn made(&self, ordered: bool, selector: usize) -> (Vec<Matrices>, Vec<Vec<usize>>, Probe) {
         let mut random = ChaCha8Rng::seed_from_u64((self.text.len() + 100 * selector) as u64 + u64::from(self.sm));
         let (k, bits) = (self.k, self.kinds[0].bits());
         let (wide, kept) = chunk(bits);
