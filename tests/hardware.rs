@@ -11,6 +11,8 @@ mod alu;
 mod examples;
 #[path = "hardware/known.rs"]
 mod known;
+#[path = "hardware/litmus.rs"]
+mod litmus;
 #[path = "hardware/pools.rs"]
 mod pools;
 #[path = "hardware/probe.rs"]
@@ -79,6 +81,7 @@ fn probes_are_written() {
     probe::write(&folder.join("kernels"), &kernels());
     examples::write(&folder.join("examples"));
     textures::write(&folder.join("textures"));
+    litmus::write(&folder.join("litmus"));
 }
 
 fn word(bytes: &[u8]) -> u64 {
@@ -205,4 +208,10 @@ fn played_examples_are_the_same() {
 fn played_textures_are_the_same() {
     let Some(folder) = folder("WARPSTEP_PLAYED") else { return };
     textures::same(&folder.join("textures"), records());
+}
+
+#[test]
+fn played_litmus_tests_are_kept() {
+    let Some(folder) = folder("WARPSTEP_PLAYED").filter(|_| records()) else { return };
+    litmus::keep(&folder.join("litmus"));
 }
