@@ -1,11 +1,9 @@
 //! Fetches of textures of all kinds at coordinates of all kinds, for a GPU to make.
 
 #[path = "fetched.rs"]
-mod fetched;
+pub mod fetched;
 #[path = "texels.rs"]
 mod texels;
-
-pub use fetched::same;
 
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -76,17 +74,8 @@ fn case(number: u64) -> Case {
         coordinates.push(f32::from_bits(random.random_range(0..4)));
     }
     let address = *ADDRESSES.choose(&mut random).unwrap();
-    let name = format!(
-        "{number} {} {size:?} {element}x{channels} {} {} {} {} {}",
-        geometry.name(),
-        address.name(),
-        filter.name(),
-        if normalised { "normalised" } else { "texels" },
-        read.name(),
-        if gather { "gather" } else { "" }
-    );
-    Case {
-        name,
+    let case = Case {
+        name: String::new(),
         geometry,
         size,
         layers,
@@ -100,7 +89,8 @@ fn case(number: u64) -> Case {
         border: BORDER,
         texels,
         coordinates,
-    }
+    };
+    Case { name: case.described(number), ..case }
 }
 
 /// A texture of any geometry, with texels and borders of all kinds: cubes, layers, axes of one texel, numbers of all sizes.
@@ -140,17 +130,8 @@ fn wide(number: u64) -> Case {
     }
     let address = *ADDRESSES.choose(&mut random).unwrap();
     let border = *BORDERS.choose(&mut random).unwrap();
-    let name = format!(
-        "{number} {} {size:?} {element}x{channels} {} {} {} {} {} {border:?}",
-        geometry.name(),
-        address.name(),
-        filter.name(),
-        if normalised { "normalised" } else { "texels" },
-        read.name(),
-        if gather { "gather" } else { "" }
-    );
-    Case {
-        name,
+    let case = Case {
+        name: String::new(),
         geometry,
         size,
         layers,
@@ -164,7 +145,8 @@ fn wide(number: u64) -> Case {
         border,
         texels,
         coordinates,
-    }
+    };
+    Case { name: format!("{} {border:?}", case.described(number)), ..case }
 }
 
 /// All of them.
@@ -173,6 +155,22 @@ pub fn cases() -> Vec<Case> {
 }
 
 impl Case {
+    /// What it is called, but for its border.
+    fn described(&self, number: u64) -> String {
+        format!(
+            "{number} {} {:?} {}x{} {} {} {} {} {}",
+            self.geometry.name(),
+            self.size,
+            self.element,
+            self.channels,
+            self.address.name(),
+            self.filter.name(),
+            if self.normalised { "normalised" } else { "texels" },
+            self.read.name(),
+            if self.gather { "gather" } else { "" }
+        )
+    }
+
     fn ptx(&self) -> String {
         let integers = self.read == Read::Element && !self.element.starts_with('f');
         let ty = match (integers, self.element.starts_with('i')) {
