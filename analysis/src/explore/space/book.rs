@@ -29,6 +29,9 @@ pub(super) trait Book {
     /// The state with a number, if it was seen.
     fn known(&mut self, number: u128) -> Option<u32>;
 
+    /// Appends the states with some numbers, those that were seen.
+    fn known_of(&mut self, numbers: &[u128], found: &mut Vec<Option<u32>>);
+
     /// Notes a step; gives its number.
     fn edge(&mut self, from: u32, unit: Unit, agent: usize, nth: u32, to: u32) -> u32;
 
@@ -87,6 +90,10 @@ impl Book for Graph {
 
     fn known(&mut self, number: u128) -> Option<u32> {
         Self::known(self, number)
+    }
+
+    fn known_of(&mut self, numbers: &[u128], found: &mut Vec<Option<u32>>) {
+        Self::known_of(self, numbers, found);
     }
 
     fn edge(&mut self, from: u32, unit: Unit, agent: usize, nth: u32, to: u32) -> u32 {

@@ -218,6 +218,11 @@ impl Graph {
         self.table.find(number)
     }
 
+    /// Appends the states with some numbers, those that were seen.
+    pub(super) fn known_of(&self, numbers: &[u128], found: &mut Vec<Option<u32>>) {
+        self.table.find_all(numbers, found);
+    }
+
     /// How many states there are.
     #[must_use]
     pub const fn states(&self) -> usize {

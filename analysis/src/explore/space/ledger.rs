@@ -176,6 +176,11 @@ impl Book for Ledger<'_> {
         self.table.get_or_insert_with(|| team.table()).find(number)
     }
 
+    fn known_of(&mut self, numbers: &[u128], found: &mut Vec<Option<u32>>) {
+        let team = self.team;
+        self.table.get_or_insert_with(|| team.table()).find_all(numbers, found);
+    }
+
     fn states(&self) -> u64 {
         self.states
     }

@@ -3,6 +3,7 @@
 //! One loop ([`explore`]) goes depth first and comes back by the walk's journal; a state that was seen before is not gone into
 //! again. `tests/shared/reference.rs` is a second, plain one that shares nothing with it but the walk.
 
+mod ahead;
 mod book;
 mod fair;
 mod followed;

@@ -1,5 +1,6 @@
 //! The loop of the search.
 
+use super::ahead::Ahead;
 use super::book::{Book, Done};
 use super::frozen::{Before, Keep, Level, Rest};
 use super::graph::{Graph, NONE};
@@ -33,6 +34,7 @@ pub(super) struct Run<'a, 'o, 'k, O, B> {
     pub bottom: usize,
     pub stack: Vec<Node>,
     pub agents: Vec<Agent>,
+    pub ahead: Ahead,
     told: BTreeSet<Identity>,
     pub whole: FxHashMap<u128, Vec<u8>>,
     pub pruned: bool,
@@ -147,6 +149,7 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
             bottom: 0,
             stack: Vec::new(),
             agents: Vec::new(),
+            ahead: Ahead::default(),
             told: BTreeSet::new(),
             most: u64::MAX,
             keep,
@@ -236,7 +239,12 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
 
     /// The number of the state that the walk stands in, with what of the way to it belongs to it.
     pub fn number(&self, before: Before) -> u128 {
-        numbered(self.walk.key(), (self.options.preemptions.is_some(), self.options.stepped), before)
+        self.numbered(self.walk.key(), before)
+    }
+
+    /// The number of the state with a number of the walk's.
+    pub fn numbered(&self, key: u128, before: Before) -> u128 {
+        numbered(key, (self.options.preemptions.is_some(), self.options.stepped), before)
     }
 
     /// Goes on from the state that the walk stands in.
@@ -274,6 +282,7 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
     pub fn push(&mut self, state: u32, by: Option<Move>, before: Before) {
         let first = self.agents.len();
         self.walk.agents(&mut self.agents);
+        self.ahead.moved(self.agents.len());
         let roles = self.walk.roles();
         if let Some(roles) = &roles {
             self.book.roles(state, roles);
@@ -287,6 +296,7 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
     fn leave(&mut self) {
         let Some(node) = self.stack.pop() else { return };
         self.agents.truncate(node.first);
+        self.ahead.moved(node.first);
     }
 
     /// The steps on the way, and one more.
@@ -320,6 +330,32 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
 
     /// A step of an agent, and on from where it leads.
     fn step(&mut self, agent: Agent) {
+        match self.ahead() {
+            Some((to, used)) => self.skim(agent, to, used),
+            None => self.make(agent),
+        }
+    }
+
+    /// A step that leads to a state that was seen before, and is not made.
+    fn skim(&mut self, agent: Agent, to: u32, used: u32) {
+        let Some(node) = self.stack.last_mut() else { return };
+        let (state, at) = (node.state, node.next as usize);
+        node.next += 1;
+        self.space.progress.transitions += 1;
+        self.book.edge(state, Unit::of(&agent, self.options.warps), at, 0, to);
+        self.execute(used);
+    }
+
+    /// So many instructions more were executed.
+    fn execute(&mut self, used: u32) {
+        self.executed += u64::from(used);
+        if let Some(most) = self.options.max_steps.filter(|most| self.executed > *most) {
+            self.space.limit = Some(LimitKind::Steps(most));
+        }
+    }
+
+    /// Makes a step of an agent.
+    fn make(&mut self, agent: Agent) {
         let Some(node) = self.stack.last_mut() else { return };
         self.walk.back(node.mark);
         let mut odometer = node.extra.as_mut().map_or_else(Odometer::new, |e| std::mem::take(&mut e.odometer));
@@ -345,10 +381,7 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
                 return;
             }
         };
-        self.executed += u64::from(used);
-        if let Some(most) = self.options.max_steps.filter(|most| self.executed > *most) {
-            self.space.limit = Some(LimitKind::Steps(most));
-        }
+        self.execute(used);
         let before = self.before(agent);
         // Who spins leads nowhere else, which needs no look-up.
         let stays = self.stack.last().is_some_and(|n| n.mark == self.walk.mark() && n.before() == before);

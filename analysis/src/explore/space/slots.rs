@@ -102,6 +102,17 @@ impl Slots {
         None
     }
 
+    /// Appends the states with some numbers, those that were seen: the entries where they begin are asked for first, so that memory
+    /// is waited for once for all.
+    pub fn find_all(&self, numbers: &[u128], found: &mut Vec<Option<u32>>) {
+        let last = self.entries.len() - 1;
+        for number in numbers {
+            let start = (bits(*number).0 >> self.shift) as usize;
+            black_box(self.entries[start & last][0].load(Relaxed));
+        }
+        found.extend(numbers.iter().map(|number| self.find(*number)));
+    }
+
     /// How many states it takes before it is to grow.
     pub const fn room(&self) -> usize {
         self.entries.len() / 8 * 5

@@ -29,6 +29,15 @@ pub enum Agent {
     Silent(u32),
 }
 
+/// Where a step leads that need not be made to know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Foreseen {
+    /// The number of the state behind it, as [`Walk::key`](super::Walk::key) would give it.
+    pub number: u128,
+    /// How many instructions it would execute.
+    pub used: u32,
+}
+
 /// What happened before anybody had a choice.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Begun {

@@ -5,10 +5,10 @@
 //! known from before ([`Memo`](super::memo::Memo)) needs no device: the device follows when somebody looks at it. The
 //! number of the state is the sum of its sections' numbers, each mixed with its place.
 
-use super::Mark;
 use super::memo::{Effect, Key};
 use super::parts::{Known, Parts};
 use super::store::{At, Content, MEMORY, Store};
+use super::{Foreseen, Mark};
 use crate::machine::packed::{Unpack, put};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -283,6 +283,12 @@ impl Journal {
             self.put(at, content, false);
             self.list(at);
         }
+    }
+
+    /// Where a step leads that is known. `None`: what its number is depends on more than the step.
+    pub fn foresee(&self, effect: &Effect) -> Option<Foreseen> {
+        let number = self.key.wrapping_add(effect.delta);
+        (!effect.completes).then_some(Foreseen { number, used: effect.used })
     }
 
     /// What has changed since a mark, if that was only a warp, its block and memory; or, when its block is complete by

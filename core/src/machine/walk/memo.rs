@@ -98,6 +98,13 @@ impl Memo {
         self.effects.get(*place as usize)
     }
 
+    /// What a step does, if it is known, for who may not make it: one that is not is counted when it is made.
+    pub fn foresee(&mut self, key: &Key) -> Option<&Effect> {
+        let place = self.known.get(key)?;
+        self.found += 1;
+        self.effects.get(*place as usize)
+    }
+
     /// Remembers a step. Where hardly any is met again, none are remembered, not to fill memory in vain.
     pub fn learn(&mut self, key: Key, effect: Effect) {
         if self.missed >= TRIAL {

@@ -13,6 +13,7 @@
 
 mod agent;
 mod begin;
+mod foresee;
 mod grid;
 mod grown;
 mod inspect;
@@ -29,7 +30,7 @@ mod stores;
 mod walker;
 
 pub use crate::machine::alike::{Exchanged, Likeness, Unlike};
-pub use agent::{Agent, Begun, Grain, Reached};
+pub use agent::{Agent, Begun, Foreseen, Grain, Reached};
 pub use grown::{Grown, Growth};
 pub use inspect::Look;
 pub use numbers::Roles;
@@ -84,6 +85,12 @@ pub trait Walk: Send {
     /// # Errors
     /// Why the run stops there; the walk stands where it stood before.
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop>;
+
+    /// Appends where steps of agents lead that [`Walk::agents`] gave in this state, one for each of them; `None`: it is to be made to know
+    /// that. A step that is foreseen asks nobody anything and comes to no stop.
+    fn foresee(&mut self, agents: &[Agent], out: &mut Vec<Option<Foreseen>>) {
+        out.resize(out.len() + agents.len(), None);
+    }
 
     /// What happened before anybody had a choice.
     fn begun(&self) -> &Begun;

@@ -1,12 +1,12 @@
 //! What a search asks of a walk.
 
 use super::agent::Begun;
-use super::memo::OPERATION;
+use super::memo::{Key, OPERATION};
 use super::pack::whose;
-use super::store::{Content, NOWHERE};
+use super::store::{At, Content, NOWHERE};
 use super::stores::Moved;
 use super::walker::{Walker, index};
-use super::{Agent, Free, Grain, Growth, Likeness, Mark, Reached, Roles, State, Walk};
+use super::{Agent, Foreseen, Free, Grain, Growth, Likeness, Mark, Reached, Roles, State, Walk};
 
 use crate::choice::{Menu, Oracle, Pick};
 use crate::machine::Tell;
@@ -56,6 +56,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
             self.catch_up();
             self.step_of(agent, oracle, tell)
         }
+    }
+
+    fn foresee(&mut self, agents: &[Agent], out: &mut Vec<Option<Foreseen>>) {
+        self.foreseen(agents, out);
     }
 
     fn begun(&self) -> &Begun {
@@ -209,7 +213,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// Whether steps are looked up: where the heap grows they depend on what no section of a warp, a block or memory tells.
-    const fn remembers(&self) -> bool {
+    pub(super) const fn remembers(&self) -> bool {
         !self.grows
     }
 
@@ -227,17 +231,22 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
         }
     }
 
+    /// What a step of an agent can depend on, with the places of its warp and of its block. `None`: it is not remembered.
+    pub(super) fn key_of(&self, agent: Agent) -> Option<(Key, (At, At))> {
+        let places = |(slot, w)| (self.place_of_warp(slot, w), self.place_of_block(slot));
+        let own = self.whose_step(agent).map_or((NOWHERE, NOWHERE), places);
+        let (who, which) = match agent {
+            Agent::Flow { flow, .. } => (0, flow.mask),
+            Agent::Micro(operation) => (OPERATION, operation.name.place),
+            Agent::Silent(rule) => (0, rule),
+            Agent::Begin => return None,
+        };
+        Some((self.journal.key_of(own, who, which), own))
+    }
+
     /// A step: looked up, or made and remembered.
     fn known_step(&mut self, agent: Agent, oracle: &mut dyn Oracle) -> Result<u32, Stop> {
-        let own = self.whose_step(agent);
-        let places = |(slot, w)| (self.place_of_warp(slot, w), self.place_of_block(slot));
-        let (warp, block) = own.map_or((NOWHERE, NOWHERE), places);
-        let key = match agent {
-            Agent::Flow { flow, .. } => self.journal.key_of((warp, block), 0, flow.mask),
-            Agent::Micro(operation) => self.journal.key_of((warp, block), OPERATION, operation.name.place),
-            Agent::Silent(rule) => self.journal.key_of((warp, block), 0, rule),
-            Agent::Begin => return Ok(0),
-        };
+        let Some((key, (warp, block))) = self.key_of(agent) else { return Ok(0) };
         if let Some(effect) = self.memo.get(&key) {
             self.journal.apply(effect);
             return Ok(effect.used);
