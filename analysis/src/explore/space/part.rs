@@ -1,6 +1,7 @@
-//! Parts of a search: what is left of it, what somebody else goes on with, and who steps in it.
+//! Parts of a search: what is left of it, what somebody else goes on with, who steps in it, and where that leads.
 
 use super::Unit;
+use super::ahead::{FEWEST, Seen};
 use super::book::Book;
 use super::frozen::Before;
 use super::job::Job;
@@ -146,5 +147,43 @@ impl<O: Eq + Hash, B: Book> Run<'_, '_, '_, O, B> {
                 self.whole.insert(number, whole);
             }
         }
+    }
+
+    /// What is known of the step of the agent whose turn it is; `None`: it leads to a new state, or is to be made to know where.
+    pub fn ahead(&mut self) -> Option<Seen> {
+        if self.ahead.depth != self.stack.len() {
+            self.look_ahead();
+        }
+        let node = self.stack.last().filter(|node| node.nth == 0)?;
+        self.ahead.steps[node.first + node.next as usize]
+    }
+
+    /// Looks up where the steps of the last state lead that are left and not known.
+    fn look_ahead(&mut self) {
+        self.ahead.depth = self.stack.len();
+        // Where whole states are compared, each step is made.
+        let Some(node) = self.stack.last().filter(|_| !self.options.audit) else { return };
+        let left = node.first + node.next as usize..node.first + node.end as usize;
+        if left.len() < FEWEST {
+            return;
+        }
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.foreseen.clear();
+        ahead.asked.clear();
+        ahead.numbers.clear();
+        ahead.found.clear();
+        self.walk.back(node.mark);
+        self.walk.foresee(&self.agents[left.clone()], &mut ahead.foreseen);
+        for (at, foreseen) in left.zip(&ahead.foreseen) {
+            if let Some(step) = foreseen.filter(|_| ahead.steps[at].is_none()) {
+                ahead.asked.push((at, step.used));
+                ahead.numbers.push(self.numbered(step.number, self.before(self.agents[at])));
+            }
+        }
+        self.book.known_of(&ahead.numbers, &mut ahead.found);
+        for (&(at, used), found) in ahead.asked.iter().zip(&ahead.found) {
+            ahead.steps[at] = found.map(|to| (to, used));
+        }
+        self.ahead = ahead;
     }
 }
