@@ -7,6 +7,7 @@ mod clusters;
 mod conversions;
 mod copies;
 mod examples_observed;
+mod foreseen;
 mod hardware;
 mod house;
 mod injection;

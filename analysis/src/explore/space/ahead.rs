@@ -3,8 +3,6 @@
 //! Most do, five of six in a lock. They are looked up together, so that the search waits for the table once for all of them, and are
 //! not made: that they could be is all that is noted of them.
 
-use crate::machine::walk::Foreseen;
-
 /// Steps at least that are looked up together: one or two are made sooner.
 pub(super) const FEWEST: usize = 3;
 
@@ -18,8 +16,7 @@ pub(super) struct Ahead {
     pub steps: Vec<Option<Seen>>,
     /// For how many states on the way the last one was looked up after all others that are seen by now; 0: for none.
     pub depth: usize,
-    /// Room for the agents that are looked up, for what the walk foresees of them, and for the numbers of states.
-    pub foreseen: Vec<Option<Foreseen>>,
+    /// Room for the agents that are looked up, with the instructions that their steps execute, and for numbers of states.
     pub asked: Vec<(usize, u32)>,
     pub numbers: Vec<u128>,
     pub found: Vec<Option<u32>>,

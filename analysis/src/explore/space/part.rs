@@ -168,14 +168,14 @@ impl<O: Eq + Hash, B: Book> Run<'_, '_, '_, O, B> {
             return;
         }
         let mut ahead = std::mem::take(&mut self.ahead);
-        ahead.foreseen.clear();
         ahead.asked.clear();
         ahead.numbers.clear();
         ahead.found.clear();
         self.walk.back(node.mark);
-        self.walk.foresee(&self.agents[left.clone()], &mut ahead.foreseen);
-        for (at, foreseen) in left.zip(&ahead.foreseen) {
-            if let Some(step) = foreseen.filter(|_| ahead.steps[at].is_none()) {
+        for at in left {
+            if ahead.steps[at].is_none()
+                && let Some(step) = self.walk.foresee(self.agents[at])
+            {
                 ahead.asked.push((at, step.used));
                 ahead.numbers.push(self.numbered(step.number, self.before(self.agents[at])));
             }

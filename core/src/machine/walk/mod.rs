@@ -13,7 +13,6 @@
 
 mod agent;
 mod begin;
-mod foresee;
 mod grid;
 mod grown;
 mod inspect;
@@ -86,10 +85,10 @@ pub trait Walk: Send {
     /// Why the run stops there; the walk stands where it stood before.
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop>;
 
-    /// Appends where steps of agents lead that [`Walk::agents`] gave in this state, one for each of them; `None`: it is to be made to know
-    /// that. A step that is foreseen asks nobody anything and comes to no stop.
-    fn foresee(&mut self, agents: &[Agent], out: &mut Vec<Option<Foreseen>>) {
-        out.resize(out.len() + agents.len(), None);
+    /// Where a step of an agent leads that [`Walk::agents`] gave in this state; `None`: it is to be made to know that. A step that is
+    /// foreseen asks nobody anything and comes to no stop.
+    fn foresee(&mut self, _: Agent) -> Option<Foreseen> {
+        None
     }
 
     /// What happened before anybody had a choice.

@@ -58,8 +58,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
         }
     }
 
-    fn foresee(&mut self, agents: &[Agent], out: &mut Vec<Option<Foreseen>>) {
-        self.foreseen(agents, out);
+    /// Not where agents are exchanged, since the number of the state is not the sum of its parts there.
+    fn foresee(&mut self, agent: Agent) -> Option<Foreseen> {
+        let (key, _) = self.key_of(agent).filter(|_| self.remembers() && self.journal.parts.is_idle())?;
+        self.journal.foresee(self.memo.foresee(&key)?)
     }
 
     fn begun(&self) -> &Begun {
@@ -213,7 +215,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// Whether steps are looked up: where the heap grows they depend on what no section of a warp, a block or memory tells.
-    pub(super) const fn remembers(&self) -> bool {
+    const fn remembers(&self) -> bool {
         !self.grows
     }
 
@@ -232,7 +234,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// What a step of an agent can depend on, with the places of its warp and of its block. `None`: it is not remembered.
-    pub(super) fn key_of(&self, agent: Agent) -> Option<(Key, (At, At))> {
+    fn key_of(&self, agent: Agent) -> Option<(Key, (At, At))> {
         let places = |(slot, w)| (self.place_of_warp(slot, w), self.place_of_block(slot));
         let own = self.whose_step(agent).map_or((NOWHERE, NOWHERE), places);
         let (who, which) = match agent {
