@@ -6,6 +6,9 @@
 /// Steps at least that are looked up together: one or two are made sooner.
 pub(super) const FEWEST: usize = 3;
 
+/// And at most: a state may have thousands of agents, of which most are to be looked up again behind each new state.
+pub(super) const MOST: usize = 16;
+
 /// A step that leads to a state that was seen before: which one, and how many instructions it executes.
 pub(super) type Seen = (u32, u32);
 
@@ -16,6 +19,8 @@ pub(super) struct Ahead {
     pub steps: Vec<Option<Seen>>,
     /// For how many states on the way the last one was looked up after all others that are seen by now; 0: for none.
     pub depth: usize,
+    /// Behind which of its agents none was looked up.
+    pub until: u32,
     /// Room for the agents that are looked up, with the instructions that their steps execute, and for numbers of states.
     pub asked: Vec<(usize, u32)>,
     pub numbers: Vec<u128>,

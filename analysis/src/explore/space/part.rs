@@ -1,13 +1,13 @@
 //! Parts of a search: what is left of it, what somebody else goes on with, who steps in it, and where that leads.
 
 use super::Unit;
-use super::ahead::{FEWEST, Seen};
+use super::ahead::{FEWEST, MOST, Seen};
 use super::book::Book;
 use super::frozen::Before;
 use super::job::Job;
 use super::left::Left;
 use super::search::Run;
-use super::way::Node;
+use super::way::{Node, index};
 use crate::explore::retrace::follow;
 use crate::machine::Bounds;
 use crate::machine::walk::{Agent, Roles};
@@ -151,7 +151,8 @@ impl<O: Eq + Hash, B: Book> Run<'_, '_, '_, O, B> {
 
     /// What is known of the step of the agent whose turn it is; `None`: it leads to a new state, or is to be made to know where.
     pub fn ahead(&mut self) -> Option<Seen> {
-        if self.ahead.depth != self.stack.len() {
+        let next = self.stack.last()?.next;
+        if self.ahead.depth != self.stack.len() || next >= self.ahead.until {
             self.look_ahead();
         }
         let node = self.stack.last().filter(|node| node.nth == 0)?;
@@ -163,7 +164,9 @@ impl<O: Eq + Hash, B: Book> Run<'_, '_, '_, O, B> {
         self.ahead.depth = self.stack.len();
         // Where whole states are compared, each step is made.
         let Some(node) = self.stack.last().filter(|_| !self.options.audit) else { return };
-        let left = node.first + node.next as usize..node.first + node.end as usize;
+        let first = node.first + node.next as usize;
+        let left = first..(node.first + node.end as usize).min(first + MOST);
+        self.ahead.until = index(left.end - node.first);
         if left.len() < FEWEST {
             return;
         }
