@@ -108,8 +108,10 @@ fn what_is_foreseen_comes_true() {
                     if agents.is_empty() {
                         break;
                     }
-                    for agent in &agents {
-                        let told = walk.foresee(*agent);
+                    let (mut all, asked) = (Vec::new(), Vec::from_iter(0..agents.len()));
+                    walk.foresee(&agents, &asked, &mut all);
+                    for (at, agent) in agents.iter().enumerate() {
+                        let told = all.iter().find(|(of, _)| *of == at).map(|(_, told)| *told);
                         let here = walk.mark();
                         let used = walk.advance(*agent, &mut Fair, None).unwrap();
                         if let Some(told) = told {

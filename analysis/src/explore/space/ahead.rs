@@ -3,6 +3,8 @@
 //! Most do, five of six in a lock. They are looked up together, so that the search waits for the table once for all of them, and are
 //! not made: that they could be is all that is noted of them.
 
+use crate::machine::walk::Foreseen;
+
 /// Steps at least that are looked up together: one or two are made sooner.
 pub(super) const FEWEST: usize = 3;
 
@@ -21,8 +23,9 @@ pub(super) struct Ahead {
     pub depth: usize,
     /// Behind which of its agents none was looked up.
     pub until: u32,
-    /// Room for the agents that are looked up, with the instructions that their steps execute, and for numbers of states.
-    pub asked: Vec<(usize, u32)>,
+    /// Room for the places of agents that are looked up, for where their steps lead, and for the states there.
+    pub asked: Vec<usize>,
+    pub told: Vec<(usize, Foreseen)>,
     pub numbers: Vec<u128>,
     pub found: Vec<Option<u32>>,
 }
@@ -32,5 +35,13 @@ impl Ahead {
     pub fn moved(&mut self, agents: usize) {
         self.steps.resize(agents, None);
         self.depth = 0;
+    }
+
+    /// Nothing is looked up yet.
+    pub fn clear(&mut self) {
+        self.asked.clear();
+        self.told.clear();
+        self.numbers.clear();
+        self.found.clear();
     }
 }

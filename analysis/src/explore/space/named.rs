@@ -20,6 +20,7 @@ pub(super) struct Named {
 
 impl Named {
     /// The number of a unit.
+    #[inline]
     pub fn number(&mut self, unit: Unit) -> u32 {
         let (warp, which) = match unit {
             Unit::Lanes(_, warp, lanes) => (warp, lanes),
@@ -28,16 +29,24 @@ impl Named {
         };
         // Fibonacci hashing: the upper bits of a product with the golden ratio.
         let place = ((warp << 16 ^ which).wrapping_mul(0x9e37_79b9) >> (32 - AT_HAND.ilog2())) as usize;
-        if let Some((_, number)) = self.at_hand[place].filter(|(of, _)| *of == unit) {
-            return number;
+        if let Some((of, number)) = &self.at_hand[place]
+            && *of == unit
+        {
+            return *number;
         }
-        let fresh = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
-        let number = *self.known.entry(unit).or_insert_with(|| {
-            self.units.push(unit);
-            fresh
-        });
+        let number = self.look_up(unit);
         self.at_hand[place] = Some((unit, number));
         number
+    }
+
+    /// The number of a unit that is not at hand.
+    #[cold]
+    fn look_up(&mut self, unit: Unit) -> u32 {
+        let fresh = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
+        *self.known.entry(unit).or_insert_with(|| {
+            self.units.push(unit);
+            fresh
+        })
     }
 
     /// The unit with a number that [`Named::number`] gave.

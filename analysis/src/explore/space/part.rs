@@ -1,7 +1,7 @@
 //! Parts of a search: what is left of it, what somebody else goes on with, who steps in it, and where that leads.
 
 use super::Unit;
-use super::ahead::{FEWEST, MOST, Seen};
+use super::ahead::{Ahead, FEWEST, MOST};
 use super::book::Book;
 use super::frozen::Before;
 use super::job::Job;
@@ -10,7 +10,7 @@ use super::search::Run;
 use super::way::{Node, index};
 use crate::explore::retrace::follow;
 use crate::machine::Bounds;
-use crate::machine::walk::{Agent, Roles};
+use crate::machine::walk::{Agent, Foreseen, Roles};
 use crate::verdict::LimitKind;
 use std::hash::Hash;
 use std::ops::Range;
@@ -124,8 +124,7 @@ impl<O: Eq + Hash, B: Book> Run<'_, '_, '_, O, B> {
 
     /// What belongs to the state that a step of the agent leads to.
     pub fn before(&self, agent: Agent) -> Before {
-        let asked = self.options.preemptions.is_some() || self.options.stepped;
-        let Some(node) = self.stack.last().filter(|_| asked) else { return Before::default() };
+        let Some(node) = self.stack.last().filter(|_| self.tells_way()) else { return Before::default() };
         let before = node.before();
         let Agent::Flow { block, warp, .. } = agent else { return before };
         Before {
@@ -149,44 +148,52 @@ impl<O: Eq + Hash, B: Book> Run<'_, '_, '_, O, B> {
         }
     }
 
-    /// What is known of the step of the agent whose turn it is; `None`: it leads to a new state, or is to be made to know where.
-    pub fn ahead(&mut self) -> Option<Seen> {
-        let next = self.stack.last()?.next;
-        if self.ahead.depth != self.stack.len() || next >= self.ahead.until {
+    /// How many agents whose turns come next make steps that lead to states that were seen before; the step of another one leads to a
+    /// new state, or is to be made to know where.
+    pub fn ahead(&mut self) -> usize {
+        let Some(node) = self.stack.last().filter(|node| node.nth == 0) else { return 0 };
+        if self.ahead.depth != self.stack.len() || node.next >= self.ahead.until {
             self.look_ahead();
         }
-        let node = self.stack.last().filter(|node| node.nth == 0)?;
-        self.ahead.steps[node.first + node.next as usize]
+        let Some(node) = self.stack.last() else { return 0 };
+        let left = node.first + node.next as usize..node.first + self.ahead.until as usize;
+        let seen = self.ahead.steps[left].iter().take_while(|step| step.is_some()).count();
+        // Who makes one switch too many is to be asked of each.
+        if self.options.preemptions.is_some() { seen.min(1) } else { seen }
     }
 
     /// Looks up where the steps of the last state lead that are left and not known.
     fn look_ahead(&mut self) {
         self.ahead.depth = self.stack.len();
-        // Where whole states are compared, each step is made.
-        let Some(node) = self.stack.last().filter(|_| !self.options.audit) else { return };
+        let Some(node) = self.stack.last() else { return };
         let first = node.first + node.next as usize;
         let left = first..(node.first + node.end as usize).min(first + MOST);
         self.ahead.until = index(left.end - node.first);
-        if left.len() < FEWEST {
+        // Where whole states are compared, each step is made.
+        if left.len() < FEWEST || self.options.audit {
             return;
         }
-        let mut ahead = std::mem::take(&mut self.ahead);
-        ahead.asked.clear();
-        ahead.numbers.clear();
-        ahead.found.clear();
         self.walk.back(node.mark);
-        for at in left {
-            if ahead.steps[at].is_none()
-                && let Some(step) = self.walk.foresee(self.agents[at])
-            {
-                ahead.asked.push((at, step.used));
-                ahead.numbers.push(self.numbered(step.number, self.before(self.agents[at])));
+        let ahead = &mut self.ahead;
+        ahead.clear();
+        ahead.asked.extend(left.filter(|at| ahead.steps[*at].is_none()));
+        self.walk.foresee(&self.agents, &ahead.asked, &mut ahead.told);
+        if self.tells_way() {
+            for k in 0..self.ahead.told.len() {
+                let (at, Foreseen { number, .. }) = self.ahead.told[k];
+                self.ahead.told[k].1.number = self.numbered(number, self.before(self.agents[at]));
             }
         }
-        self.book.known_of(&ahead.numbers, &mut ahead.found);
-        for (&(at, used), found) in ahead.asked.iter().zip(&ahead.found) {
-            ahead.steps[at] = found.map(|to| (to, used));
+        let Ahead { steps, told, numbers, found, .. } = &mut self.ahead;
+        numbers.extend(told.iter().map(|(_, step)| step.number));
+        self.book.known_of(numbers, found);
+        for ((at, step), to) in told.iter().zip(found) {
+            steps[*at] = to.map(|to| (to, step.used));
         }
-        self.ahead = ahead;
+    }
+
+    /// Whether something of the way to a state belongs to it.
+    const fn tells_way(&self) -> bool {
+        self.options.preemptions.is_some() || self.options.stepped
     }
 }

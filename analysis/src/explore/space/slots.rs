@@ -85,8 +85,9 @@ impl Slots {
     pub fn find(&self, number: u128) -> Option<u32> {
         let (first, second) = bits(number);
         let last = self.entries.len() - 1;
-        let start = (first >> self.shift) as usize;
-        for at in start..start + self.entries.len() {
+        let mut at = (first >> self.shift) as usize;
+        // There are always entries that are nothing.
+        loop {
             let [one, other] = &self.entries[at & last];
             match one.load(Relaxed) {
                 0 => return None,
@@ -98,8 +99,8 @@ impl Slots {
                 }
                 _ => {}
             }
+            at += 1;
         }
-        None
     }
 
     /// Appends the states with some numbers, those that were seen: the entries where they begin are asked for first, so that memory

@@ -146,6 +146,11 @@ impl Journal {
         all.get(k as usize).map_or_else(Content::default, |s| s.now)
     }
 
+    /// What is at a place of a block or a warp, or at the first one.
+    pub fn own(&self, at: At) -> Content {
+        self.sections.get(at as usize).map_or_else(Content::default, |s| s.now)
+    }
+
     /// The bytes at a place.
     pub fn bytes(&self, at: At) -> &[u8] {
         self.store.bytes(self.content(at))
@@ -265,9 +270,10 @@ impl Journal {
 
     /// What a step can depend on: its warp, its block, memory, and the launch. `warp` is the place of the warp, `block`
     /// that of its block; `who` and `which` tell who steps there.
+    #[inline]
     pub fn key_of(&self, (warp, block): (At, At), who: At, which: u32) -> Key {
-        let [warp_now, block_now, head] = [self.content(warp), self.content(block), self.content(0)];
-        Key { memory: self.memory.id, warp: warp_now, block: block_now, head, who: who | warp, which }
+        let here = [self.own(warp), self.own(block), self.own(0)];
+        Key::of(self.memory.id, here, who | warp, which)
     }
 
     /// A step that is known: the device stays where it was.

@@ -27,28 +27,23 @@ pub(super) const OPERATION: At = 1 << 30;
 /// The places of the operations of a warp that can go on, with the lanes that issued them.
 pub(super) type Movables = SmallVec<[(u32, LaneMask); 2]>;
 
-/// What a step can depend on.
+/// What a step can depend on, in as few words as it fits in: one is made for every step of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Key {
-    /// Which memory.
-    pub memory: u32,
-    pub warp: Content,
-    pub block: Content,
-    /// The launch, which blocks have been issued, and how many are resident.
-    pub head: Content,
-    /// The place of the warp, and whether its lanes step or what it has in flight ([`OPERATION`]); or silent rules.
-    pub who: At,
-    /// The lanes, the place of the operation, or that of the rule.
-    pub which: u32,
+pub(super) struct Key([u64; 3]);
+
+impl Key {
+    /// Of a step in a memory, of a warp in a block. `head`: the launch, which blocks have been issued, and how many are resident;
+    /// `who`: the place of the warp, and whether its lanes step or what it has in flight ([`OPERATION`]), or silent rules;
+    /// `which`: the lanes, the place of the operation, or that of the rule.
+    pub fn of(memory: u32, [warp, block, head]: [Content; 3], who: At, which: u32) -> Self {
+        let both = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+        Self([both(memory, warp.0), both(block.0, head.0), both(who, which)])
+    }
 }
 
 impl Hash for Key {
-    /// In as few words as they fit in: this is computed for every step of a search.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let both = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
-        hasher.write_u64(both(self.memory, self.warp.0));
-        hasher.write_u64(both(self.block.0, self.head.0));
-        hasher.write_u64(both(self.who, self.which));
+        self.0.iter().for_each(|word| hasher.write_u64(*word));
     }
 }
 
@@ -168,7 +163,7 @@ mod tests {
     fn what_it_comes_to_take_was_foreseen() {
         let mut memo = Memo::default();
         for k in 0..10_000 {
-            let key = Key { memory: k, warp: Content(k), block: Content(0), head: Content(0), who: 0, which: 0 };
+            let key = Key::of(k, [Content(k), Content(0), Content(0)], 0, 0);
             let (changes, foreseen) = (SmallVec::new(), memo.held() + memo.grows(1));
             memo.learn(key, Effect { delta: 0, changes, memory: k, used: 1, completes: false });
             // The smallest tables do not double.

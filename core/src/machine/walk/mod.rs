@@ -85,11 +85,9 @@ pub trait Walk: Send {
     /// Why the run stops there; the walk stands where it stood before.
     fn advance(&mut self, agent: Agent, oracle: &mut dyn Oracle, tell: Option<Tell<'_>>) -> Result<u32, Stop>;
 
-    /// Where a step of an agent leads that [`Walk::agents`] gave in this state; `None`: it is to be made to know that. A step that is
-    /// foreseen asks nobody anything and comes to no stop.
-    fn foresee(&mut self, _: Agent) -> Option<Foreseen> {
-        None
-    }
+    /// Where steps lead of agents that [`Walk::agents`] gave in this state, those at the places `asked`: appended are those that need
+    /// not be made to know that. A step that is foreseen asks nobody anything and comes to no stop.
+    fn foresee(&mut self, _agents: &[Agent], _asked: &[usize], _out: &mut Vec<(usize, Foreseen)>) {}
 
     /// What happened before anybody had a choice.
     fn begun(&self) -> &Begun;

@@ -59,9 +59,18 @@ impl<C: Explored + 'static, M: Environment + 'static> Walk for Walker<C, M> {
     }
 
     /// Not where agents are exchanged, since the number of the state is not the sum of its parts there.
-    fn foresee(&mut self, agent: Agent) -> Option<Foreseen> {
-        let (key, _) = self.key_of(agent).filter(|_| self.remembers() && self.journal.parts.is_idle())?;
-        self.journal.foresee(self.memo.foresee(&key)?)
+    fn foresee(&mut self, agents: &[Agent], asked: &[usize], out: &mut Vec<(usize, Foreseen)>) {
+        if !self.remembers() || !self.journal.parts.is_idle() {
+            return;
+        }
+        for at in asked {
+            if let Some((key, _)) = self.key_of(agents[*at])
+                && let Some(effect) = self.memo.foresee(&key)
+                && let Some(foreseen) = self.journal.foresee(effect)
+            {
+                out.push((*at, foreseen));
+            }
+        }
     }
 
     fn begun(&self) -> &Begun {
@@ -155,9 +164,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     fn flows_of(&mut self, content: Content, launch: u32, place: (u32, u64, u32), out: &mut Vec<Agent>) {
         let (slot, block, warp) = place;
         let agent = |flow| Agent::Flow { slot, block, warp, flow };
-        if let Some(flows) = self.journal.store.flows(content, launch) {
-            out.extend(flows.iter().copied().map(agent));
-            return;
+        match self.journal.store.flows(content, launch) {
+            Some(&[flow]) => return out.push(agent(flow)),
+            Some(flows) => return out.extend(flows.iter().copied().map(agent)),
+            None => {}
         }
         self.catch_up();
         let flows = self.able(slot as usize, warp as usize);
@@ -234,13 +244,20 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     }
 
     /// What a step of an agent can depend on, with the places of its warp and of its block. `None`: it is not remembered.
+    #[inline]
     fn key_of(&self, agent: Agent) -> Option<(Key, (At, At))> {
-        let places = |(slot, w)| (self.place_of_warp(slot, w), self.place_of_block(slot));
-        let own = self.whose_step(agent).map_or((NOWHERE, NOWHERE), places);
-        let (who, which) = match agent {
-            Agent::Flow { flow, .. } => (0, flow.mask),
-            Agent::Micro(operation) => (OPERATION, operation.name.place),
-            Agent::Silent(rule) => (0, rule),
+        let (own, who, which) = match agent {
+            // Of nearly all steps.
+            Agent::Flow { slot, warp, flow, .. } => {
+                let block = self.place_of_block(slot as usize);
+                ((block + 1 + warp, block), 0, flow.mask)
+            }
+            Agent::Micro(operation) => {
+                let places = |(slot, w)| (self.place_of_warp(slot, w), self.place_of_block(slot));
+                let own = self.whose_step(agent).map_or((NOWHERE, NOWHERE), places);
+                (own, OPERATION, operation.name.place)
+            }
+            Agent::Silent(rule) => ((NOWHERE, NOWHERE), 0, rule),
             Agent::Begin => return None,
         };
         Some((self.journal.key_of(own, who, which), own))
