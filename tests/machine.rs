@@ -1,5 +1,6 @@
 //! What runs, searches and checks do, and the house rules.
 
+mod affine;
 mod alive;
 mod caches;
 mod circles;

@@ -1,5 +1,6 @@
 //! `warpstep check`
 
+use super::flags::dims;
 use super::form::Form;
 use super::output;
 use super::target::{CONTROLS, one_of};
@@ -24,7 +25,8 @@ Examples:
   warpstep check my-programs/ one-more.memp
   warpstep check --dump tree MP.litmus
   warpstep check --dump program --control crs k.ptx   with ssy, sync, … put in
-  warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg")]
+  warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg
+  warpstep check --dump affine --block 16,16 k.ptx   which registers are the same in all lanes of a warp")]
 pub(super) struct Check {
     /// PTX files, litmus tests for PTX or Vulkan (*.litmus), files of memory programs (*.memp), folders of those; each is
     /// checked on its own. A folder must serve every memory operation.
@@ -35,10 +37,14 @@ pub(super) struct Check {
     #[arg(long)]
     dump: Option<Dump>,
 
-    /// With --dump program and cfg: the control model whose instructions are put into the code; by default crs below sm_70,
+    /// With --dump program, cfg and affine: the control model whose instructions are put into the code; by default crs below sm_70,
     /// where the addresses are those of reports.
     #[arg(long, value_parser = one_of(&CONTROLS), requires = "dump")]
     control: Option<ControlModel>,
+
+    /// With --dump affine: the shape of a block; by default that of `.reqntid`, else any whose x is a multiple of 32.
+    #[arg(long, value_name = "X[,Y[,Z]]", requires = "dump")]
+    block: Option<String>,
 
     /// The form of messages.
     #[arg(long, value_enum, default_value_t = Form::Text)]
@@ -53,6 +59,9 @@ enum Dump {
     Program,
     /// The control-flow graph of each function, as DOT.
     Cfg,
+    /// What each instruction writes in the lanes of a warp: one value (uniform), values on a line (affine), or any (a vector); and
+    /// where lanes may part.
+    Affine,
 }
 
 impl Check {
@@ -62,6 +71,10 @@ impl Check {
         let mut problems = Vec::new();
         let mut modules = Vec::new();
         let mut complaints = Vec::new();
+        let block = match self.block.as_deref().map(|text| dims("--block", text)).transpose() {
+            Ok(block) => block,
+            Err(kind) => return output::problems(&[kind.at(None)], &sources, self.format),
+        };
         for path in &self.files {
             if path.is_dir() {
                 problems.extend(memory_programs(path, &mut sources).1);
@@ -97,6 +110,10 @@ impl Check {
                             output::say(program::flow::dot(&env, id, &sources));
                         }
                     }
+                    Some(Dump::Affine) => {
+                        let text = sources.get(*file).map_or("", |s| s.text.as_str());
+                        output::say(program::affine::dump(&env, block, text));
+                    }
                     None => {}
                 }
             }
@@ -118,7 +135,7 @@ impl Check {
         }
         match self.dump {
             Some(Dump::Tree) => output::say(litmus::print(&test)),
-            Some(Dump::Program | Dump::Cfg) => match litmus::lower(&test, file, litmus::Options::default(), sources) {
+            Some(Dump::Program | Dump::Cfg | Dump::Affine) => match litmus::lower(&test, file, litmus::Options::default(), sources) {
                 Ok(lowered) => output::say(sources.get(lowered.ptx).map_or("", |s| s.text.as_str())),
                 Err(litmus::Failure::Gaps(gaps)) => {
                     complaints.extend(gaps.iter().map(|e| report::litmus::diagnostic(e, sources)));

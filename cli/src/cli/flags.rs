@@ -146,7 +146,7 @@ fn bad(flag: &'static str, text: &str, form: &'static str) -> ProblemKind {
     ProblemKind::BadFlag { flag, text: text.to_owned(), form }
 }
 
-fn dims(flag: &'static str, text: &str) -> Read<[u32; 3]> {
+pub(super) fn dims(flag: &'static str, text: &str) -> Read<[u32; 3]> {
     let mut dims = [1; 3];
     let numbers: Result<Vec<u32>, _> = text.split([',', 'x']).map(|n| n.trim().parse()).collect();
     let numbers = numbers.ok().filter(|numbers| numbers.len() <= 3).ok_or_else(|| bad(flag, text, DIMS))?;

@@ -7,14 +7,22 @@ use super::uses::{reads, shape, writes};
 use rustc_hash::FxHashMap;
 
 /// What slots hold, for one function.
-struct Names<'e> {
+pub(super) struct Names<'e> {
     env: &'e ProgEnv,
     by_slot: FxHashMap<(Class, Slot), &'e str>,
     preloads: FxHashMap<(Class, Slot), Init>,
 }
 
-impl Names<'_> {
-    fn show(&self, class: Class, slot: Slot) -> String {
+impl<'e> Names<'e> {
+    pub fn of(env: &'e ProgEnv, f: &'e Function) -> Self {
+        Self {
+            env,
+            by_slot: f.registers.iter().map(|(name, class, slot)| ((class, slot), name)).collect(),
+            preloads: f.preloads.iter().map(|p| ((p.class, p.slot), p.init)).collect(),
+        }
+    }
+
+    pub fn show(&self, class: Class, slot: Slot) -> String {
         let key = (class, slot);
         match (class, slot, self.by_slot.get(&key), self.preloads.get(&key)) {
             (_, NO_SLOT, ..) => "_".to_owned(),
@@ -89,11 +97,7 @@ fn one(out: &mut String, env: &ProgEnv, f: &Function, source: Option<&str>) {
         let role = if i < f.returns as usize { "return" } else { "param" };
         *out += &format!("  {role} {}: {} at {}, {} bytes, align {}\n", p.name, p.ty, p.offset, p.bytes, p.align);
     }
-    let names = Names {
-        env,
-        by_slot: f.registers.iter().map(|(name, class, slot)| ((class, slot), name)).collect(),
-        preloads: f.preloads.iter().map(|p| ((p.class, p.slot), p.init)).collect(),
-    };
+    let names = Names::of(env, f);
     for pc in f.start.0..f.end.0 {
         let (Some(instr), Some(origin)) = (env.code.get(pc as usize), env.origin.get(pc as usize)) else { continue };
         *out += &format!("{pc:5}:{}{}", if origin.hidden { "·" } else { " " }, line(&names, instr));

@@ -2,6 +2,7 @@
 //!
 //! Chooses the operation of `alu` that an instruction is once its types are known. Knows nothing of running programs.
 
+pub mod affine;
 pub mod alive;
 pub mod bulk;
 pub mod check;

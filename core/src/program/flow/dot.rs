@@ -3,7 +3,7 @@
 use super::graph::{EdgeKind, Ending, Graph};
 use crate::base::{Pc, SourceMap};
 use crate::program::env::{FuncId, ProgEnv};
-use crate::program::instr::{Instr, Op};
+use crate::program::instr::Op;
 use std::fmt::Write;
 
 /// Characters of a PTX instruction that are shown.
@@ -15,10 +15,8 @@ const WIDTH: usize = 72;
 #[must_use]
 pub fn dot(env: &ProgEnv, id: FuncId, sources: &SourceMap) -> String {
     let Some(function) = env.function(id).filter(|f| f.defined) else { return String::new() };
-    let (start, end) = (function.start.0, function.end.0);
-    let Some(code) = env.code.get(start as usize..end as usize) else { return String::new() };
-    let (code, tables) = local(code, start, &env.tables);
-    let graph = Graph::of(&code, &tables);
+    let start = function.start.0;
+    let graph = Graph::of_function(env, function);
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "digraph {} {{", quote(&function.name));
@@ -45,24 +43,6 @@ pub fn dot(env: &ProgEnv, id: FuncId, sources: &SourceMap) -> String {
     }
     out.push_str("}\n");
     out
-}
-
-/// A function's code with indices counted from its start.
-fn local(code: &[Instr], start: u32, all: &[Vec<u32>]) -> (Vec<Instr>, Vec<Vec<u32>>) {
-    let mut tables = Vec::new();
-    let mut code = code.to_vec();
-    for instr in &mut code {
-        match instr.op {
-            Op::Bra | Op::Break => instr.imm = instr.imm.wrapping_sub(start),
-            Op::Brx => {
-                let table = all.get(instr.imm as usize).map_or(&[][..], Vec::as_slice);
-                instr.imm = u32::try_from(tables.len()).unwrap_or(u32::MAX);
-                tables.push(table.iter().map(|target| target.wrapping_sub(start)).collect());
-            }
-            _ => {}
-        }
-    }
-    (code, tables)
 }
 
 /// The text of an instruction; none for a helper of its neighbour.

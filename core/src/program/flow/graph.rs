@@ -4,6 +4,7 @@
 //! or before an instruction that is jumped to. A guarded `ret`, `exit` or `trap` does not end its block: some lanes leave
 //! there, the others go on, and no two lanes of the warp end up at different addresses.
 
+use crate::program::env::{Function, ProgEnv};
 use crate::program::instr::{Instr, Op};
 
 /// A basic block.
@@ -119,6 +120,14 @@ impl Graph {
         Self::join(blocks, edges)
     }
 
+    /// The graph of a function of an environment; addresses are counted from the function's start.
+    #[must_use]
+    pub fn of_function(env: &ProgEnv, function: &Function) -> Self {
+        let code = env.code.get(function.start.0 as usize..function.end.0 as usize).unwrap_or_default();
+        let (code, tables) = local(code, function.start.0, &env.tables);
+        Self::of(&code, &tables)
+    }
+
     /// A graph of given blocks and edges; the edges must be in the order of `from`.
     pub(super) fn join(blocks: Vec<Block>, edges: Vec<Edge>) -> Self {
         let out = offsets(blocks.len(), edges.iter().map(|e| e.from));
@@ -159,6 +168,24 @@ impl Graph {
     pub fn predecessors(&self, block: usize) -> impl DoubleEndedIterator<Item = u32> + '_ {
         self.entering(block).iter().map(|e| self.edges[*e as usize].from)
     }
+}
+
+/// A function's code with indices counted from its start.
+fn local(code: &[Instr], start: u32, all: &[Vec<u32>]) -> (Vec<Instr>, Vec<Vec<u32>>) {
+    let mut tables = Vec::new();
+    let mut code = code.to_vec();
+    for instr in &mut code {
+        match instr.op {
+            Op::Bra | Op::Break => instr.imm = instr.imm.wrapping_sub(start),
+            Op::Brx => {
+                let table = all.get(instr.imm as usize).map_or(&[][..], Vec::as_slice);
+                instr.imm = u32::try_from(tables.len()).unwrap_or(u32::MAX);
+                tables.push(table.iter().map(|target| target.wrapping_sub(start)).collect());
+            }
+            _ => {}
+        }
+    }
+    (code, tables)
 }
 
 /// The targets that an instruction can jump to.

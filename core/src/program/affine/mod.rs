@@ -1,0 +1,335 @@
+//! Which registers hold one value for all lanes of a warp, or values that lie on a line, before each instruction of a function.
+//!
+//! A register is *uniform* before an instruction if lanes that execute it together have one value in it, whenever that is;
+//! *affine* if there are a base and a stride such that lane *l* has base + *l* · stride, over the warp or over each half of it
+//! (a block 16 threads wide has rows of half a warp); else a *vector*. It is so in every run on memory where accesses take effect
+//! at once, of a block of the shape that was asked about. Strides are known numbers; of bases the low bits are, as far as they
+//! follow from the code: thread indices in a row begin at multiples of the warp's size, which is what tells that a 32-bit index
+//! that is widened does not wrap around within the warp. Where that does not follow it is assumed, and told
+//! ([`Affine::assumptions`]): from where an assumption fails on nothing is claimed of that warp.
+//!
+//! Lanes that part and meet again differ in what they have computed apart (control divergence), lanes that leave a loop at
+//! different times in what it has computed (temporal divergence): [`meet`] says where that is. Sources: B. Coutinho et al.,
+//! "Divergence Analysis and Optimizations", 2011; S. Collange, D. Defour, Y. Zhang, "Dynamic detection of uniform and affine
+//! vectors in GPGPU computations", 2009.
+
+mod dump;
+mod meet;
+mod pattern;
+mod steady;
+mod transfer;
+
+pub use dump::dump;
+pub use pattern::{Line, Pattern, Residue};
+
+use super::env::{FuncId, Function, Init, ProgEnv, Special};
+use super::flow::Graph;
+use super::instr::{Instr, Op, STACK_BASE, STACK_TOP};
+use super::ops::Class;
+use super::uses::reads;
+use crate::base::Pc;
+use meet::Meets;
+use pattern::Values;
+use std::collections::BTreeSet;
+use steady::Steady;
+use transfer::Transfer;
+
+/// Registers times blocks of a function at most, and blocks: of a larger one nothing is claimed.
+const LIMIT: usize = 1 << 22;
+const BLOCKS: usize = 1 << 10;
+
+/// The shape of a block of threads, as far as it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// Its three dimensions.
+    Block([u32; 3]),
+    /// Its x is a multiple of the warp's size.
+    Rows,
+}
+
+/// What is known of the registers of a function.
+#[derive(Clone, Debug)]
+pub struct Affine {
+    function: FuncId,
+    lanes: u32,
+    graph: Graph,
+    /// By block: the patterns before its first instruction, by the numbers of registers. `None`: nobody comes there.
+    before: Vec<Option<Vec<Pattern>>>,
+    /// By instruction, from the function's start, and register that it writes: what it is in afterwards.
+    after: Vec<Vec<(usize, Pattern)>>,
+    /// By instruction: registers that are vectors before it though they were none behind the one before.
+    lost: Vec<Vec<usize>>,
+    assumptions: BTreeSet<u32>,
+    /// Nothing is claimed.
+    given_up: bool,
+}
+
+impl Affine {
+    /// Of a function of a program with the tokens of its control model in it, in blocks of a shape and warps of so many lanes.
+    #[must_use]
+    pub fn of(env: &ProgEnv, id: FuncId, threads: Threads, lanes: u32) -> Self {
+        let none = Function::default();
+        let function = env.function(id).filter(|f| f.defined).unwrap_or(&none);
+        let code = env.code.get(function.start.0 as usize..function.end.0 as usize).unwrap_or_default();
+        let graph = Graph::of_function(env, function);
+        let (blocks, registers) = (graph.blocks().len(), function.slots.count());
+        let mut affine = Self {
+            function: id,
+            lanes,
+            before: vec![None; blocks],
+            after: vec![Vec::new(); code.len()],
+            lost: vec![Vec::new(); code.len()],
+            graph,
+            assumptions: BTreeSet::new(),
+            given_up: blocks > BLOCKS || blocks.saturating_mul(registers) > LIMIT,
+        };
+        if !affine.given_up && blocks > 0 {
+            affine.solve(env, function, code, threads);
+        }
+        affine
+    }
+
+    /// Calls `see` with the patterns of all registers before each instruction that lanes come to, by the numbers that
+    /// [`Slots::number`](super::env::Slots::number) gives, and with those of what it writes behind it.
+    pub fn each(&self, env: &ProgEnv, mut see: impl FnMut(Pc, &[Pattern], &[(usize, Pattern)])) {
+        let Some(function) = env.function(self.function).filter(|_| !self.given_up) else { return };
+        for (block, before) in self.graph.blocks().iter().zip(&self.before) {
+            let Some(mut state) = before.clone() else { continue };
+            for at in block.start..block.end {
+                let (lost, after) = (&self.lost[at as usize], &self.after[at as usize]);
+                lost.iter().for_each(|n| state[*n] = Pattern::Vector);
+                see(Pc(function.start.0 + at), &state, after);
+                after.iter().for_each(|(n, pattern)| state[*n] = *pattern);
+            }
+        }
+    }
+
+    /// The instructions that widen 32-bit numbers of which it is assumed that they do not wrap around from lane to lane.
+    pub fn assumptions(&self) -> impl Iterator<Item = Pc> {
+        self.assumptions.iter().map(|pc| Pc(*pc))
+    }
+
+    /// Whether a conditional or indirect jump is one at which lanes may part.
+    #[must_use]
+    pub fn parts(&self, env: &ProgEnv, pc: Pc, before: &[Pattern]) -> bool {
+        let (function, instr) = (env.function(self.function), env.code.get(pc.0 as usize));
+        function.zip(instr).is_some_and(|(f, i)| parts(env, f, i, before))
+    }
+
+    /// Whether the function is too large, and nothing is claimed of it.
+    #[must_use]
+    pub const fn gave_up(&self) -> bool {
+        self.given_up
+    }
+
+    /// Whether values of a register in lanes that execute an instruction together are as claimed.
+    #[must_use]
+    pub fn admits(&self, class: Class, pattern: Pattern, active: u32, value: impl Fn(usize) -> u64) -> bool {
+        Values { class, lanes: self.lanes }.admits(pattern, active, value)
+    }
+
+    /// Goes through the blocks until nothing changes.
+    fn solve(&mut self, env: &ProgEnv, function: &Function, code: &[Instr], threads: Threads) {
+        let steady = Steady::of(env, function, code);
+        let graph = std::mem::take(&mut self.graph);
+        let mut meets = Meets::new(env, function, (&graph, code), &steady);
+        let transfer = Transfer { env, lanes: self.lanes, entry: function.entry };
+        self.before[0] = Some(first(function, threads, self.lanes));
+        let mut work = BTreeSet::from([0_u32]);
+        while let Some(block) = work.pop_first() {
+            let Some(state) = self.before[block as usize].clone() else { continue };
+            let (state, parted) = self.block((block as usize, state), &transfer, (function, code), &mut meets);
+            if parted {
+                // Wherever they meet, less is known than was thought.
+                work.extend((0..).zip(&self.before).filter(|(_, before)| before.is_some()).map(|(b, _)| b));
+            }
+            for to in graph.successors(block as usize) {
+                if self.enter(to as usize, &state, function) {
+                    work.insert(to);
+                }
+            }
+        }
+        drop(meets);
+        self.graph = graph;
+    }
+
+    /// What holds where a block is entered, one way more. Tells whether that is less than before.
+    fn enter(&mut self, block: usize, state: &[Pattern], function: &Function) -> bool {
+        let lanes = self.lanes;
+        let Some(before) = &mut self.before[block] else {
+            self.before[block] = Some(state.to_vec());
+            return true;
+        };
+        let mut changed = false;
+        for (n, (old, new)) in before.iter_mut().zip(state).enumerate() {
+            let joined = Values { class: function.slots.name(n).0, lanes }.join(*old, *new);
+            changed |= joined != *old;
+            *old = joined;
+        }
+        changed
+    }
+
+    /// Goes through a block; gives what holds behind it, and whether lanes part in it where that was not known.
+    fn block(
+        &mut self,
+        (block, mut state): (usize, Vec<Pattern>),
+        transfer: &Transfer<'_>,
+        (function, code): (&Function, &[Instr]),
+        meets: &mut Meets<'_>,
+    ) -> (Vec<Pattern>, bool) {
+        let mut parted = false;
+        for at in meets.graph.blocks()[block].start..meets.graph.blocks()[block].end {
+            let instr = &code[at as usize];
+            self.lost[at as usize] = meets.lost(block, at).collect();
+            self.lost[at as usize].iter().for_each(|n| state[*n] = Pattern::Vector);
+            if parts(transfer.env, function, instr, &state) {
+                parted |= meets.part(block, at);
+            }
+            let mut written = Vec::new();
+            let number = |class, slot| function.slots.number(class, slot);
+            let read = |class, slot| number(class, slot).map_or(Pattern::Vector, |n| state[n]);
+            let assumes = transfer.results(instr, &read, &mut |class, slot, pattern| {
+                let Some(n) = number(class, slot) else { return };
+                let values = Values { class, lanes: self.lanes };
+                let pattern = guarded(values, instr, (state[n], pattern), &read);
+                written.push((n, if meets.loses(block, at, n) { Pattern::Vector } else { pattern }));
+            });
+            if assumes {
+                self.assumptions.insert(function.start.0 + at);
+            } else {
+                self.assumptions.remove(&(function.start.0 + at));
+            }
+            written.iter().for_each(|(n, pattern)| state[*n] = *pattern);
+            self.after[at as usize] = written;
+        }
+        (state, parted)
+    }
+}
+
+/// What a register is in behind an instruction that only some lanes may execute.
+fn guarded(
+    values: Values,
+    instr: &Instr,
+    (old, new): (Pattern, Pattern),
+    read: &dyn Fn(Class, super::instr::Slot) -> Pattern,
+) -> Pattern {
+    let Some(guard) = instr.guard else { return new };
+    match read(Class::P, guard.pred) {
+        Pattern::Affine(line) if line.is_uniform() => match line.value(Class::P) {
+            Some(holds) if (holds == 0) == guard.negated => new,
+            Some(_) => old,
+            None => values.join(old, new),
+        },
+        _ => values.either(old, new),
+    }
+}
+
+/// Whether lanes that come to an instruction together may go on from it apart.
+fn parts(env: &ProgEnv, function: &Function, instr: &Instr, state: &[Pattern]) -> bool {
+    let mut uniform = true;
+    reads(instr, env, |class, slot| {
+        let pattern = function.slots.number(class, slot).map(|n| state[n]);
+        uniform &= matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform());
+    });
+    let jumps = matches!(instr.op, Op::Bra | Op::Break | Op::Brx);
+    if jumps {
+        return !uniform;
+    }
+    // Those that end are nowhere afterwards.
+    if env.injected || matches!(instr.op, Op::Exit | Op::Ret | Op::Trap) {
+        return false;
+    }
+    let guard = instr.guard.is_some_and(|guard| {
+        let pattern = function.slots.number(Class::P, guard.pred).map(|n| state[n]);
+        !matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform())
+    });
+    match instr.op {
+        // In what is called lanes may part, and some come back before others.
+        Op::Call | Op::CallIndirect | Op::CopyWait | Op::BulkWait { .. } | Op::ClusterWait { .. } => true,
+        // Whom each lane waits for is said by an operand.
+        Op::Bar | Op::WarpSync | Op::Exchange => guard || !waits_alike(env, function, instr, state),
+        op => guard && !op.is_plain(),
+    }
+}
+
+/// Whether all lanes wait for the same others.
+fn waits_alike(env: &ProgEnv, function: &Function, instr: &Instr, state: &[Pattern]) -> bool {
+    let of = |slot| {
+        let pattern = function.slots.number(Class::W, slot).map(|n| state[n]);
+        matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform())
+    };
+    match instr.op {
+        Op::Exchange => env.exchange(instr).is_none_or(|exchange| !exchange.sync || of(instr.e)),
+        Op::Bar => {
+            let Some(barrier) = env.barriers.get(instr.imm as usize) else { return false };
+            (barrier.id.is_some() || of(instr.a)) && (!barrier.counted || of(instr.b))
+        }
+        _ => of(instr.a),
+    }
+}
+
+/// The patterns of registers where a function begins.
+fn first(function: &Function, threads: Threads, lanes: u32) -> Vec<Pattern> {
+    let mut state = vec![Pattern::Vector; function.slots.count()];
+    let mut set = |class, slot, pattern| {
+        if let Some(n) = function.slots.number(class, slot) {
+            state[n] = pattern;
+        }
+    };
+    // What may be read before it is written is zero (D-undefined); the rest is whatever another warp has left there.
+    for (class, slot) in &function.undefined {
+        set(*class, *slot, Pattern::Affine(Line::constant(0, *class)));
+    }
+    let uniform = Pattern::Affine(Line::uniform(Residue::NONE));
+    for slot in [STACK_BASE, STACK_TOP] {
+        set(Class::W, slot, if function.entry { uniform } else { Pattern::Vector });
+    }
+    for preload in &function.preloads {
+        let pattern = match preload.init {
+            Init::Const(value) => Pattern::Affine(Line::constant(value, preload.class)),
+            Init::Special(special) => register(special, preload.class, threads, lanes),
+            Init::Within { of, offset } => {
+                Pattern::Affine(Line::constant(u64::from(of.first).wrapping_add_signed(offset), preload.class))
+            }
+            _ => uniform,
+        };
+        set(preload.class, preload.slot, pattern);
+    }
+    state
+}
+
+/// The pattern of a special register.
+fn register(special: Special, class: Class, threads: Threads, lanes: u32) -> Pattern {
+    let constant = |value: u32| Pattern::Affine(Line::constant(value.into(), class));
+    let aligned = u8::try_from(lanes.trailing_zeros()).unwrap_or(0);
+    // Threads of a warp stand beside each other, from a multiple of its size on.
+    let row = Pattern::Affine(Line { stride: 1, halves: false, base: Residue::new(aligned, 0) });
+    let uniform = Pattern::Affine(Line::uniform(Residue::NONE));
+    let rows = |x: u32, y: u32, z: u32| x.is_multiple_of(lanes.max(1)) || y == 1 && z == 1;
+    match (special, threads) {
+        (Special::Tid(3..) | Special::Zero, _) => constant(0),
+        (Special::Tid(0), Threads::Rows) => row,
+        (Special::Tid(_), Threads::Rows) => uniform,
+        (Special::Tid(d), Threads::Block([x, y, z])) => match d {
+            _ if [x, y, z][usize::from(d)] == 1 => constant(0),
+            0 if rows(x, y, z) => row,
+            _ if rows(x, y, z) => uniform,
+            0 if 2 * x == lanes => Pattern::Affine(Line { stride: 1, halves: true, base: Residue::new(32, 0) }),
+            _ if 2 * x == lanes => Pattern::Affine(Line { halves: true, ..Line::uniform(Residue::NONE) }),
+            _ => Pattern::Vector,
+        },
+        (Special::Ntid(d), Threads::Block(block)) => constant(block.get(usize::from(d)).copied().unwrap_or(0)),
+        (Special::Ntid(0), Threads::Rows) => Pattern::Affine(Line::uniform(Residue::new(aligned, 0))),
+        (Special::LaneId, _) => Pattern::Affine(Line { stride: 1, halves: false, base: Residue::new(32, 0) }),
+        (Special::WarpSize, _) => constant(lanes),
+        (
+            Special::LanemaskEq
+            | Special::LanemaskLe
+            | Special::LanemaskLt
+            | Special::LanemaskGe
+            | Special::LanemaskGt,
+            _,
+        ) => Pattern::Vector,
+        _ => uniform,
+    }
+}

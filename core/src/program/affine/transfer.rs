@@ -1,0 +1,235 @@
+//! What an instruction makes of patterns.
+
+use super::pattern::{Line, MOST, Pattern, Residue, Values};
+use crate::alu::apply::{float as apply_float, int as apply_int};
+use crate::program::env::ProgEnv;
+use crate::program::instr::{Barrier, BarrierKind, Exchange, ExchangeKind, Instr, MemOp, NO_SLOT, Op, Slot, Space};
+use crate::program::ops::{Class, IntOp};
+use crate::program::uses::{shape, writes};
+
+/// What is asked of an instruction: the patterns of what it reads, and what is told of what it writes.
+pub(super) struct Transfer<'a> {
+    pub env: &'a ProgEnv,
+    /// Lanes of a warp.
+    pub lanes: u32,
+    /// It is an entry's: its parameters are in no thread's stack.
+    pub entry: bool,
+}
+
+/// The pattern of something that all lanes compute from what all of them have, or the lanes of each half.
+fn same(sources: &[Pattern]) -> Pattern {
+    let mut halves = false;
+    for source in sources {
+        match source {
+            Pattern::Never => return Pattern::Never,
+            Pattern::Affine(line) if line.stride == 0 => halves |= line.halves,
+            _ => return Pattern::Vector,
+        }
+    }
+    Pattern::Affine(Line { halves, ..Line::uniform(Residue::NONE) })
+}
+
+impl Transfer<'_> {
+    const fn of(&self, class: Class) -> Values {
+        Values { class, lanes: self.lanes }
+    }
+
+    /// Tells the patterns of what the instruction writes in the lanes that execute it; gives whether they hold only as long as
+    /// numbers of 32 bits that it widens do not wrap around from lane to lane.
+    pub fn results(
+        &self,
+        instr: &Instr,
+        read: &dyn Fn(Class, Slot) -> Pattern,
+        tell: &mut dyn FnMut(Class, Slot, Pattern),
+    ) -> bool {
+        let mut all = |pattern| writes(instr, self.env, |class, slot| tell(class, slot, pattern));
+        match instr.op {
+            Op::Int(_) | Op::Float(_) => return self.data(instr, read, tell),
+            Op::Mem | Op::LdGlobal32 | Op::LdShared32 => {
+                let Some(request) = self.env.request(instr) else { return false };
+                let shared = match request.space {
+                    Space::Global | Space::Shared | Space::Const => true,
+                    Space::Param => self.entry,
+                    Space::Local | Space::Generic => false,
+                };
+                let one = request.op == MemOp::Load && shared;
+                all(if one { same(&[read(request.address_class(), request.addr)]) } else { Pattern::Vector });
+            }
+            Op::Bar => {
+                let reduces = |b: &Barrier| matches!(b.kind, BarrierKind::Red(_));
+                let one = self.env.barriers.get(instr.imm as usize).is_some_and(reduces);
+                all(if one { same(&[]) } else { Pattern::Vector });
+            }
+            Op::Exchange => {
+                let one = self.env.exchange(instr).is_some_and(|of| self.agrees(*of, instr, read));
+                all(if one { same(&[]) } else { Pattern::Vector });
+            }
+            _ => all(Pattern::Vector),
+        }
+        false
+    }
+
+    /// Whether an exchange gives all lanes that execute it together the same.
+    fn agrees(&self, of: Exchange, instr: &Instr, read: &dyn Fn(Class, Slot) -> Pattern) -> bool {
+        use ExchangeKind::{ActiveMask, Redux, VoteAll, VoteAny, VoteBallot, VoteUni};
+        let gives = matches!(of.kind, VoteAll | VoteAny | VoteUni | VoteBallot | Redux(_) | ActiveMask);
+        let members = if of.sync { read(Class::W, instr.e) } else { same(&[]) };
+        gives && matches!(members, Pattern::Affine(line) if line.is_uniform())
+    }
+
+    fn data(
+        &self,
+        instr: &Instr,
+        read: &dyn Fn(Class, Slot) -> Pattern,
+        tell: &mut dyn FnMut(Class, Slot, Pattern),
+    ) -> bool {
+        let Some(shape) = shape(instr.op) else { return false };
+        let mut sources = [Pattern::Never; 4];
+        let count = shape.sources.len().min(sources.len());
+        for (k, slot) in [instr.a, instr.b, instr.c, instr.e].into_iter().enumerate().take(count) {
+            sources[k] = read(shape.sources[k], slot);
+        }
+        let sources = &sources[..count];
+        let carry = |instr: &Instr| {
+            let last = u16::try_from(instr.imm & 0xffff).map_or(NO_SLOT, Slot);
+            if count == 4 { last } else { instr.e }
+        };
+        let (pattern, second, assumes) = match self.folded(instr, shape.sources, shape.dest, sources) {
+            Some((pattern, second)) => (pattern, second, false),
+            None => {
+                let (pattern, assumes) = match instr.op {
+                    Op::Int(op) => self.integer(op, sources),
+                    _ => (same(sources), false),
+                };
+                (pattern, same(sources), assumes)
+            }
+        };
+        tell(shape.dest, instr.d, pattern);
+        if shape.carry_out {
+            tell(Class::P, carry(instr), second);
+        }
+        assumes
+    }
+
+    /// The results of an operation all of whose operands are known in each lane.
+    fn folded(&self, instr: &Instr, classes: &[Class], dest: Class, sources: &[Pattern]) -> Option<(Pattern, Pattern)> {
+        let mut known = [[0; MOST]; 4];
+        for ((values, class), source) in known.iter_mut().zip(classes).zip(sources) {
+            *values = self.of(*class).known(*source)?;
+        }
+        let (mut first, mut second) = ([0; MOST], [0; MOST]);
+        for lane in 0..MOST {
+            let operands = known.map(|of| of[lane]);
+            let (value, carry) = match instr.op {
+                Op::Int(op) => apply_int(op, operands, instr.imm),
+                Op::Float(op) => apply_float(op, operands, instr.imm),
+                _ => return None,
+            };
+            (first[lane], second[lane]) = (value, carry.into());
+        }
+        Some((self.of(dest).fit(&first), self.of(Class::P).fit(&second)))
+    }
+
+    /// The result of an operation on integers, and whether it holds only if widened operands do not wrap around.
+    fn integer(&self, op: IntOp, s: &[Pattern]) -> (Pattern, bool) {
+        use IntOp as I;
+        let (w, q) = (self.of(Class::W), self.of(Class::Q));
+        let constant = |value: u64, class: Class| Pattern::Affine(Line::constant(value, class));
+        let sure = |pattern| (pattern, false);
+        match op {
+            I::MovW | I::MovQ | I::MovP => sure(s[0]),
+            I::Add32 => sure(w.add(s[0], s[1])),
+            I::Add64 => sure(q.add(s[0], s[1])),
+            I::Sub32 => sure(w.subtract(s[0], s[1])),
+            I::Sub64 => sure(q.subtract(s[0], s[1])),
+            I::Neg32 => sure(w.negated(s[0])),
+            I::Neg64 => sure(q.negated(s[0])),
+            I::Not32 => sure(w.add(w.negated(s[0]), constant(u64::MAX, Class::W))),
+            I::Not64 => sure(q.add(q.negated(s[0]), constant(u64::MAX, Class::Q))),
+            I::MulLo32 => sure(w.multiply(s[0], s[1])),
+            I::MulLo64 => sure(q.multiply(s[0], s[1])),
+            I::MadLo32 => sure(w.add(w.multiply(s[0], s[1]), s[2])),
+            I::MadLo64 => sure(q.add(q.multiply(s[0], s[1]), s[2])),
+            I::MulWideU32 => self.wide_product(s[0], s[1], false),
+            I::MulWideS32 => self.wide_product(s[0], s[1], true),
+            I::MadWideU32 | I::MadWideS32 => {
+                let (product, assumes) = self.wide_product(s[0], s[1], op == I::MadWideS32);
+                (q.add(product, s[2]), assumes)
+            }
+            I::Shl32 | I::Shl64 | I::ShrU32 | I::ShrS32 | I::ShrU64 | I::ShrS64 => sure(self.shift(op, s)),
+            I::And32 => sure(self.and(Class::W, s[0], s[1])),
+            I::And64 => sure(self.and(Class::Q, s[0], s[1])),
+            I::Zx8 => sure(self.and(Class::W, s[0], constant(0xff, Class::W))),
+            I::Zx16 | I::Lo16 => sure(self.and(Class::W, s[0], constant(0xffff, Class::W))),
+            I::Or32 => sure(w.bitwise(s[0], s[1], |a, b| a | b)),
+            I::Or64 => sure(q.bitwise(s[0], s[1], |a, b| a | b)),
+            I::Xor32 => sure(w.bitwise(s[0], s[1], |a, b| a ^ b)),
+            I::Xor64 => sure(q.bitwise(s[0], s[1], |a, b| a ^ b)),
+            I::ZextWQ => q.widened(s[0], false),
+            I::SextWQ => q.widened(s[0], true),
+            I::TruncQW => sure(w.narrowed(s[0])),
+            I::SelW => sure(self.choice(Class::W, s)),
+            I::SelQ => sure(self.choice(Class::Q, s)),
+            I::SelP => sure(self.choice(Class::P, s)),
+            // Numbers that lie on lines of one stride are the same distance apart in all lanes.
+            I::EqW | I::NeW => sure(same(&[w.subtract(s[0], s[1])])),
+            I::EqQ | I::NeQ => sure(same(&[q.subtract(s[0], s[1])])),
+            _ => sure(same(s)),
+        }
+    }
+
+    fn wide_product(&self, a: Pattern, b: Pattern, sign: bool) -> (Pattern, bool) {
+        let values = self.of(Class::Q);
+        let ((a, first), (b, second)) = (values.widened(a, sign), values.widened(b, sign));
+        let product = values.multiply(a, b);
+        (product, (first || second) && product != Pattern::Vector)
+    }
+
+    /// By a number of bits that is known; else all lanes shift the same or nothing is known.
+    fn shift(&self, op: IntOp, s: &[Pattern]) -> Pattern {
+        let (class, left, sign) = match op {
+            IntOp::Shl32 => (Class::W, true, false),
+            IntOp::Shl64 => (Class::Q, true, false),
+            IntOp::ShrU32 => (Class::W, false, false),
+            IntOp::ShrU64 => (Class::Q, false, false),
+            IntOp::ShrS32 => (Class::W, false, true),
+            _ => (Class::Q, false, true),
+        };
+        let Pattern::Affine(amount) = s[1] else { return same(s) };
+        let Some(by) = amount.value(Class::W) else { return same(s) };
+        let (values, bits) = (self.of(class), class.bits());
+        match u8::try_from(by).ok().filter(|by| *by < bits) {
+            Some(by) if left => values.multiply(s[0], Pattern::Affine(Line::constant(1 << by, class))),
+            Some(by) => values.shifted(s[0], by),
+            None if sign => values.shifted(s[0], bits - 1),
+            None => Pattern::Affine(Line::constant(0, class)),
+        }
+    }
+
+    fn and(&self, class: Class, a: Pattern, b: Pattern) -> Pattern {
+        let result = self.of(class).bitwise(a, b, |a, b| a & b);
+        let (Pattern::Affine(line), Pattern::Affine(a), Pattern::Affine(b)) = (result, a, b) else { return result };
+        // Zeros of a mask are zeros of the result, also where nothing is known of the other.
+        let zeros = [a, b].iter().filter(|of| of.stride == 0).map(|of| of.base.zeros()).max().unwrap_or(0);
+        let zeros = u8::try_from(zeros).unwrap_or(0).min(class.bits());
+        if line.stride == 0 && line.base.known < zeros {
+            return Pattern::Affine(Line { base: Residue::new(zeros, 0), ..line });
+        }
+        result
+    }
+
+    /// `selp`: one of two, as a predicate says.
+    fn choice(&self, class: Class, s: &[Pattern]) -> Pattern {
+        let (values, [a, b, chosen]) = (self.of(class), [s[0], s[1], s[2]]);
+        match chosen {
+            Pattern::Never => Pattern::Never,
+            Pattern::Affine(by) if by.stride == 0 => match (by.value(Class::P), values.join(a, b)) {
+                (Some(0), _) => b,
+                (Some(_), _) => a,
+                (None, Pattern::Affine(line)) if by.halves => Pattern::Affine(line.halved(self.lanes)),
+                (None, other) => other,
+            },
+            _ => values.either(a, b),
+        }
+    }
+}
