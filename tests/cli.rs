@@ -195,7 +195,7 @@ fn programs_with_errors() {
     assert!(json.trim_start().starts_with('{'));
     expect(&folder, &["run", "bad.ptx", "--entry", "k"], 2, &["bad.ptx:11"]);
     expect(&folder, &["check", "k.ptx"], 0, &[]);
-    for dump in ["tree", "program", "cfg"] {
+    for dump in ["tree", "program", "cfg", "affine"] {
         let text = expect(&folder, &["check", "k.ptx", "--dump", dump], 0, &[]);
         assert!(text.contains('k'), "{dump}: {text}");
     }
@@ -211,6 +211,78 @@ fn what_is_put_into_the_code_is_dumped() {
         assert!(words.iter().all(|word| !plain.contains(word)), "{plain}");
     }
 }
+
+/// What the lanes of a warp have in common, of rows of half a warp: a loop that some leave before others, and what is not the same
+/// behind it though each of them computed one value for all.
+#[test]
+fn what_lanes_have_in_common_is_dumped() {
+    let folder = Folder::new();
+    folder.write("a.ptx", APART);
+    let text = expect(&folder, &["check", "a.ptx", "--dump", "affine", "--block", "16,16", "--control", "crs"], 0, &[]);
+    let said: Vec<_> = text.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let wanted = [
+        "entry k, blocks of 16 × 16 × 1: 6 results uniform, 5 affine, 3 vectors; lanes may part at 1 of 1 jumps; \
+         1 widened on the assumption that no number wraps around",
+        "0 ld.param.u64 %m, [p]; %m uniform",
+        "1 mov.u32 %r0, %tid.x; %r0 (lane mod 16)",
+        "2 mov.u32 %r1, %tid.y; %r1 one value for each half",
+        "3 ld.global.u32 %r2, [%m]; %r2 uniform; at uniform",
+        "4 mad.lo.u32 %r3, %r1, %r2, %r0; %r3 n + (lane mod 16), n for each half",
+        "5 mul.wide.u32 %q, %r3, 4; %q 4n + 4 (lane mod 16), n for each half; if no number wraps around within the warp",
+        "6 mov.u32 %r4, 0; %r4 = 0",
+        "8 add.u32 %r4, %r4, 1; %r4 uniform",
+        "9 mul.lo.u32 %r5, %r2, 8; %r5 uniform: 8n",
+        "10 setp.lt.u32 %p, %r4, %r0; %p vector",
+        "11 @%p bra LOOP; lanes may part",
+        "13 add.u32 %r6, %r4, 1; %r6 vector",
+        "14 add.u32 %r7, %r5, 1; %r7 uniform: 8n + 1",
+        "15 mov.u32 %r8, %lanemask_lt; %r8 vector",
+        "16 mul.wide.u32 %q1, %r1, -4; %q1 one value for each half: 4n",
+        "17 ret;",
+    ];
+    assert_eq!(said, wanted);
+    // Without tokens lanes may meet in the loop, too, in different rounds of it.
+    let its = expect(
+        &folder,
+        &["check", "a.ptx", "--dump", "affine", "--control", "its"],
+        0,
+        &["%r4 vector", "%r5 uniform: 8n"],
+    );
+    assert!(its.contains("blocks whose x is a multiple of 32") && its.contains("may meet wherever"), "{its}");
+    folder.write("f.ptx", APART.replace("p)\n{", "p)\n.reqntid 64, 2\n{"));
+    expect(&folder, &["check", "f.ptx", "--dump", "affine"], 0, &["blocks of 64 × 2 × 1"]);
+    for wrong in ["x", "16,16,1,1", "16,0"] {
+        let what = format!("--block {wrong}: not of the form X[,Y[,Z]]");
+        expect(&folder, &["check", "a.ptx", "--dump", "affine", "--block", wrong], 2, &[&what]);
+    }
+}
+
+const APART: &str = "\
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+    .reg .b32 %r<9>; .reg .b64 %m, %q, %q1; .reg .pred %p;
+    ld.param.u64 %m, [p];
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, %tid.y;
+    ld.global.u32 %r2, [%m];
+    mad.lo.u32 %r3, %r1, %r2, %r0;
+    mul.wide.u32 %q, %r3, 4;
+    mov.u32 %r4, 0;
+LOOP:
+    add.u32 %r4, %r4, 1;
+    mul.lo.u32 %r5, %r2, 8;
+    setp.lt.u32 %p, %r4, %r0;
+    @%p bra LOOP;
+    add.u32 %r6, %r4, 1;
+    add.u32 %r7, %r5, 1;
+    mov.u32 %r8, %lanemask_lt;
+    mul.wide.u32 %q1, %r1, -4;
+    ret;
+}
+";
 
 /// Lanes part and meet again.
 const DIVERGES: &str = "\

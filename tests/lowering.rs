@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
 use warpstep::base::FileId;
 use warpstep::program::check::check;
-use warpstep::program::{Options, build, dump};
+use warpstep::program::{Options, affine, build, dump};
 use warpstep::ptx::parse;
 
 const BOTH: [Options; 2] = [Options { inject: false, promote: true }, Options { inject: true, promote: false }];
@@ -102,7 +102,7 @@ fn damaged_text_never_panics() {
         for options in BOTH {
             let (env, errors) = build(&[(FileId(0), &module, &checked), (FileId(1), &module, &checked)], &options);
             complaints += errors.len();
-            assert!(!dump(&env, Some(&text)).is_empty());
+            assert!(!dump(&env, Some(&text)).is_empty() && !affine::dump(&env, None, &text).is_empty());
         }
     }
     assert!(complaints > 1_000, "{complaints}");

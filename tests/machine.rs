@@ -41,6 +41,8 @@ mod video;
 mod walk;
 mod warp_size;
 
+#[path = "shared/claims.rs"]
+mod claims;
 #[path = "shared/ends.rs"]
 mod ends;
 #[path = "shared/reference.rs"]

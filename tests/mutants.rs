@@ -155,8 +155,12 @@ fn killers() -> Vec<Killer> {
     ]
 }
 
+mod affine_mutants;
 mod alive;
 mod caches;
+#[expect(dead_code, reason = "what was claimed is counted where no error is planted")]
+#[path = "shared/claims.rs"]
+mod claims;
 mod cluster_mutants;
 mod copies_mutants;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
@@ -249,7 +253,8 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 17] = [
+    let families: [(&str, fn()); 18] = [
+        ("uniform and affine registers", affine_mutants::are_noticed),
         ("barriers of clusters", cluster_mutants::are_told_apart),
         ("asynchronous copies", copies_mutants::are_told_apart),
         ("levels above the block", host_mutants::mutants_are_told_apart),

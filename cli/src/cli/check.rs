@@ -1,6 +1,6 @@
 //! `warpstep check`
 
-use super::flags::dims;
+use super::flags;
 use super::form::Form;
 use super::output;
 use super::target::{CONTROLS, one_of};
@@ -71,7 +71,7 @@ impl Check {
         let mut problems = Vec::new();
         let mut modules = Vec::new();
         let mut complaints = Vec::new();
-        let block = match self.block.as_deref().map(|text| dims("--block", text)).transpose() {
+        let block = match self.block.as_deref().map(flags::block).transpose() {
             Ok(block) => block,
             Err(kind) => return output::problems(&[kind.at(None)], &sources, self.format),
         };
@@ -135,13 +135,15 @@ impl Check {
         }
         match self.dump {
             Some(Dump::Tree) => output::say(litmus::print(&test)),
-            Some(Dump::Program | Dump::Cfg | Dump::Affine) => match litmus::lower(&test, file, litmus::Options::default(), sources) {
-                Ok(lowered) => output::say(sources.get(lowered.ptx).map_or("", |s| s.text.as_str())),
-                Err(litmus::Failure::Gaps(gaps)) => {
-                    complaints.extend(gaps.iter().map(|e| report::litmus::diagnostic(e, sources)));
+            Some(Dump::Program | Dump::Cfg | Dump::Affine) => {
+                match litmus::lower(&test, file, litmus::Options::default(), sources) {
+                    Ok(lowered) => output::say(sources.get(lowered.ptx).map_or("", |s| s.text.as_str())),
+                    Err(litmus::Failure::Gaps(gaps)) => {
+                        complaints.extend(gaps.iter().map(|e| report::litmus::diagnostic(e, sources)));
+                    }
+                    Err(litmus::Failure::Refused(all)) => complaints.extend(all.iter().map(|p| problem(p, sources))),
                 }
-                Err(litmus::Failure::Refused(all)) => complaints.extend(all.iter().map(|p| problem(p, sources))),
-            },
+            }
             None => {}
         }
         complaints

@@ -146,7 +146,12 @@ fn bad(flag: &'static str, text: &str, form: &'static str) -> ProblemKind {
     ProblemKind::BadFlag { flag, text: text.to_owned(), form }
 }
 
-pub(super) fn dims(flag: &'static str, text: &str) -> Read<[u32; 3]> {
+/// The shape of a block as `--block` gives it.
+pub(super) fn block(text: &str) -> Read<[u32; 3]> {
+    dims("--block", text).and_then(|all| if all.contains(&0) { Err(bad("--block", text, DIMS)) } else { Ok(all) })
+}
+
+fn dims(flag: &'static str, text: &str) -> Read<[u32; 3]> {
     let mut dims = [1; 3];
     let numbers: Result<Vec<u32>, _> = text.split([',', 'x']).map(|n| n.trim().parse()).collect();
     let numbers = numbers.ok().filter(|numbers| numbers.len() <= 3).ok_or_else(|| bad(flag, text, DIMS))?;

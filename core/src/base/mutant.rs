@@ -348,6 +348,24 @@ words! {
         DeadEnded = "dead-ended",
         /// Where a stack frame begins is dead (D-live).
         DeadBase = "dead-base",
+        /// Lanes that meet have the same in all registers (affine).
+        AffineMeet = "affine-meet",
+        /// What lanes compute where they may meet at any time is the same in all (affine).
+        AffineTime = "affine-time",
+        /// Numbers of 32 bits never wrap around within a warp (affine).
+        AffineWrap = "affine-wrap",
+        /// Nothing is carried over from the low bits (affine).
+        AffineCarry = "affine-carry",
+        /// A guard leaves no lane out (affine).
+        AffineGuard = "affine-guard",
+        /// A register with one writer has its value everywhere (affine).
+        AffineOnce = "affine-once",
+        /// A load gives the same whenever it is executed (affine).
+        AffineLoad = "affine-load",
+        /// Both halves of a warp begin with the same low bits (affine).
+        AffineHalves = "affine-halves",
+        /// Lanes come back from a call together (affine).
+        AffineCall = "affine-call",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

@@ -22,7 +22,7 @@ pub fn dump(env: &ProgEnv, block: Option<[u32; 3]>, source: &str) -> String {
     } else {
         "lanes that part may meet wherever they stand at one address (its)"
     };
-    let mut out = format!("warps of {LANES}; {meet}\n");
+    let mut out = format!("warps of {LANES}; {meet}; n: any number, its own at each place\n");
     for (id, function) in (0u32..).map(FuncId).zip(env.functions.values()) {
         let owner = env.origin.get(function.start.0 as usize).map(|origin| origin.function);
         if function.defined && owner == Some(id) {
@@ -120,21 +120,32 @@ fn text(pattern: Pattern, class: Class, lanes: u32) -> String {
         return format!("= {}", number(value, class));
     }
     let Line { stride, halves, base } = line;
+    let exact = base.known >= class.bits();
     let first = match (base.known, base.low) {
-        (known, low) if known >= class.bits() => number(low, class),
+        (_, low) if exact => number(low, class),
         (0, _) => "n".to_owned(),
         (known, 0) => format!("{}n", 1u128 << known),
         (known, low) => format!("{}n + {low}", 1u128 << known),
     };
-    let lane = if halves { format!("(lane mod {})", lanes / 2) } else { "lane".to_owned() };
-    let by_half = if halves { ", n for each half" } else { "" };
-    match super::pattern::signed(stride, class.bits()) {
-        0 if !halves && base.known == 0 => "uniform".to_owned(),
-        0 => format!("uniform: {first}{by_half}"),
-        1 => format!("{first} + {lane}{by_half}"),
-        -1 => format!("{first} - {lane}{by_half}"),
-        step @ ..0 => format!("{first} - {} {lane}{by_half}", step.unsigned_abs()),
-        step => format!("{first} + {step} {lane}{by_half}"),
+    let (lane, each) = match halves {
+        true if exact => (format!("(lane mod {})", lanes / 2), ""),
+        true => (format!("(lane mod {})", lanes / 2), ", n for each half"),
+        false => ("lane".to_owned(), ""),
+    };
+    let step = super::pattern::signed(stride, class.bits());
+    match (step, base.known) {
+        (0, 0) if halves => "one value for each half".to_owned(),
+        (0, 0) => "uniform".to_owned(),
+        (0, _) if halves => format!("one value for each half: {first}"),
+        (0, _) => format!("uniform: {first}"),
+        _ => {
+            let sign = if step < 0 { "-" } else { "+" };
+            let factor = if step.unsigned_abs() == 1 { String::new() } else { format!("{} ", step.unsigned_abs()) };
+            match (exact && base.low == 0, sign) {
+                (true, "+") => format!("{factor}{lane}"),
+                _ => format!("{first} {sign} {factor}{lane}{each}"),
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! parted to.
 
 use super::steady::Steady;
+use crate::base::mutant::{Mutant, on};
 use crate::program::env::{Function, ProgEnv};
 use crate::program::flow::{Dominators, Graph};
 use crate::program::instr::{Instr, Op};
@@ -36,7 +37,12 @@ pub(super) struct Meets<'a> {
 
 impl<'a> Meets<'a> {
     /// Nobody parts yet.
-    pub fn new(env: &ProgEnv, function: &Function, (graph, code): (&'a Graph, &'a [Instr]), steady: &'a Steady) -> Self {
+    pub fn new(
+        env: &ProgEnv,
+        function: &Function,
+        (graph, code): (&'a Graph, &'a [Instr]),
+        steady: &'a Steady,
+    ) -> Self {
         let blocks = graph.blocks().len();
         let of = |instr: &Instr| {
             let mut all = Vec::new();
@@ -66,18 +72,20 @@ impl<'a> Meets<'a> {
 
     /// Whether a register's values may be of several times behind an instruction that writes it.
     pub fn loses(&self, block: usize, at: u32, register: usize) -> bool {
-        self.anywhere[block] <= at && !self.steady.all.contains(register)
+        self.anywhere[block] <= at && !self.steady.all.contains(register) && !on(Mutant::AffineTime)
     }
 
     /// The registers in which lanes may differ that have met before an instruction.
     pub fn lost(&self, block: usize, at: u32) -> impl Iterator<Item = usize> {
-        let kept = move |register: &usize| self.steady.all.contains(*register) && self.comes_after(*register, block, at);
-        self.lost.get(&at).into_iter().flat_map(FixedBitSet::ones).filter(move |register| !kept(register))
+        let kept =
+            move |register: &usize| self.steady.all.contains(*register) && self.comes_after(*register, block, at);
+        let lost = self.lost.get(&at).filter(|_| !on(Mutant::AffineMeet));
+        lost.into_iter().flat_map(FixedBitSet::ones).filter(move |register| !kept(register))
     }
 
     /// Whether all who come to an instruction have executed the one that writes a steady register.
     fn comes_after(&self, register: usize, block: usize, at: u32) -> bool {
-        let Some(by) = self.steady.by[register] else { return true };
+        let Some(by) = self.steady.by[register].filter(|_| !on(Mutant::AffineOnce)) else { return true };
         let (of, here) = (self.block_of(by), block as u32);
         if of == here { by < at } else { self.dominators.dominates(of, here) }
     }
@@ -148,7 +156,9 @@ impl<'a> Meets<'a> {
             if !matches!(instr.op, Op::Ssy | Op::PreBrk) {
                 continue;
             }
-            let Some(to) = instr.imm.checked_sub(self.start).filter(|to| (*to as usize) < self.code.len()) else { continue };
+            let Some(to) = instr.imm.checked_sub(self.start).filter(|to| (*to as usize) < self.code.len()) else {
+                continue;
+            };
             let from = self.block_of(k) as usize;
             let mut inside = reached(self.graph, self.graph.successors(from), Some(self.block_of(to)));
             let around = inside.contains(block) || from == block && k < at;

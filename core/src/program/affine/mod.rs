@@ -9,7 +9,7 @@
 //! ([`Affine::assumptions`]): from where an assumption fails on nothing is claimed of that warp.
 //!
 //! Lanes that part and meet again differ in what they have computed apart (control divergence), lanes that leave a loop at
-//! different times in what it has computed (temporal divergence): [`meet`] says where that is. Sources: B. Coutinho et al.,
+//! different times in what it has computed (temporal divergence): D-affine says where that is. Sources: B. Coutinho et al.,
 //! "Divergence Analysis and Optimizations", 2011; S. Collange, D. Defour, Y. Zhang, "Dynamic detection of uniform and affine
 //! vectors in GPGPU computations", 2009.
 
@@ -28,6 +28,7 @@ use super::instr::{Instr, Op, STACK_BASE, STACK_TOP};
 use super::ops::Class;
 use super::uses::reads;
 use crate::base::Pc;
+use crate::base::mutant::{Mutant, on};
 use meet::Meets;
 use pattern::Values;
 use std::collections::BTreeSet;
@@ -213,7 +214,7 @@ fn guarded(
     (old, new): (Pattern, Pattern),
     read: &dyn Fn(Class, super::instr::Slot) -> Pattern,
 ) -> Pattern {
-    let Some(guard) = instr.guard else { return new };
+    let Some(guard) = instr.guard.filter(|_| !on(Mutant::AffineGuard)) else { return new };
     match read(Class::P, guard.pred) {
         Pattern::Affine(line) if line.is_uniform() => match line.value(Class::P) {
             Some(holds) if (holds == 0) == guard.negated => new,
@@ -245,6 +246,7 @@ fn parts(env: &ProgEnv, function: &Function, instr: &Instr, state: &[Pattern]) -
     });
     match instr.op {
         // In what is called lanes may part, and some come back before others.
+        Op::Call | Op::CallIndirect if on(Mutant::AffineCall) => false,
         Op::Call | Op::CallIndirect | Op::CopyWait | Op::BulkWait { .. } | Op::ClusterWait { .. } => true,
         // Whom each lane waits for is said by an operand.
         Op::Bar | Op::WarpSync | Op::Exchange => guard || !waits_alike(env, function, instr, state),
@@ -323,11 +325,7 @@ fn register(special: Special, class: Class, threads: Threads, lanes: u32) -> Pat
         (Special::LaneId, _) => Pattern::Affine(Line { stride: 1, halves: false, base: Residue::new(32, 0) }),
         (Special::WarpSize, _) => constant(lanes),
         (
-            Special::LanemaskEq
-            | Special::LanemaskLe
-            | Special::LanemaskLt
-            | Special::LanemaskGe
-            | Special::LanemaskGt,
+            Special::LanemaskEq | Special::LanemaskLe | Special::LanemaskLt | Special::LanemaskGe | Special::LanemaskGt,
             _,
         ) => Pattern::Vector,
         _ => uniform,

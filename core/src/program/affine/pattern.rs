@@ -1,6 +1,7 @@
 //! What the lanes of a warp hold in a register, as far as that can be told without running: one value, values that differ by
 //! the same amount from lane to lane, or anything.
 
+use crate::base::mutant::{Mutant, on};
 use crate::program::ops::Class;
 
 /// Lanes of a warp at most.
@@ -123,7 +124,8 @@ impl Line {
         }
         let second = self.stride.wrapping_mul((lanes / 2).into());
         let other = Residue::new(self.base.known, self.base.low.wrapping_add(second));
-        Self { halves: true, base: self.base.join(other), ..self }
+        let base = if on(Mutant::AffineHalves) { self.base } else { self.base.join(other) };
+        Self { halves: true, base, ..self }
     }
 
     /// Both as of the warp, or both as of each half.
@@ -202,9 +204,7 @@ impl Values {
     }
 
     pub fn add(self, a: Pattern, b: Pattern) -> Pattern {
-        self.both(a, b, |values, a, b| {
-            values.line(a.stride.wrapping_add(b.stride), a.halves, a.base.add(b.base))
-        })
+        self.both(a, b, |values, a, b| values.line(a.stride.wrapping_add(b.stride), a.halves, a.base.add(b.base)))
     }
 
     pub fn negated(self, a: Pattern) -> Pattern {
@@ -266,7 +266,7 @@ impl Values {
     /// The lines of low bits in which neither carries over, so that the upper bits of both are the same in all lanes; `fewer` of
     /// them are gone in the result, whose upper bits are to depend on the upper bits alone.
     fn low_bits(self, a: Line, b: Line, fewer: u8, of: &dyn Fn(u64, u64) -> u64) -> Pattern {
-        let within = |line: Line| line.carries_beyond(self.class, self.lanes).is_some();
+        let within = |line: Line| line.carries_beyond(self.class, self.lanes).is_some() || on(Mutant::AffineCarry);
         if !within(a) || !within(b) {
             return Pattern::Vector;
         }
@@ -275,7 +275,8 @@ impl Values {
             return self.line(0, halves, Residue::NONE);
         }
         let (bits, span) = (known - fewer, Line { halves, ..a }.span(self.lanes).max(1));
-        let value = |line: Line, lane: u32| cut(line.base.low.wrapping_add(line.stride.wrapping_mul(lane.into())), known);
+        let value =
+            |line: Line, lane: u32| cut(line.base.low.wrapping_add(line.stride.wrapping_mul(lane.into())), known);
         let at = |lane: u32| cut(of(value(a, lane), value(b, lane)), bits);
         let step = |lane: u32| at(lane + 1).wrapping_sub(at(lane));
         let stride = if span > 1 { step(0) } else { 0 };
@@ -293,7 +294,7 @@ impl Values {
         if let Some(values) = line.values(WORD, self.lanes) {
             return (self.fit(&values.map(wide)), false);
         }
-        let sure = line.carries_beyond(WORD, self.lanes).is_some();
+        let sure = line.carries_beyond(WORD, self.lanes).is_some() || on(Mutant::AffineWrap);
         (self.line(signed(line.stride, 32).cast_unsigned(), line.halves, line.base), !sure)
     }
 

@@ -3,9 +3,9 @@
 //! Where lanes meet that have come there on several ways, or at several times, they differ in what they have computed since
 //! they parted, though each time all lanes of a group had the same. They do not differ in what follows from such registers alone.
 
+use crate::base::mutant::{Mutant, on};
 use crate::program::env::{Function, ProgEnv};
-use crate::program::instr::{Instr, MemOp, Op, Space};
-use crate::program::ops::Class;
+use crate::program::instr::{Instr, MemOp, Op, Slot, Space};
 use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
 
@@ -44,7 +44,7 @@ impl Steady {
                 follows &= function.slots.number(class, slot).is_some_and(|n| self.all.contains(n));
             });
             if follows {
-                writes(instr, env, |class, slot: crate::program::instr::Slot| {
+                writes(instr, env, |class, slot: Slot| {
                     let n = function.slots.number(class, slot);
                     self.all.extend(n.filter(|n| self.by[*n] == Some(at)));
                 });
@@ -58,9 +58,9 @@ impl Steady {
 fn is_pure(env: &ProgEnv, function: &Function, instr: &Instr) -> bool {
     match instr.op {
         Op::Int(_) | Op::Float(_) => true,
-        Op::Mem => env.request(instr).is_some_and(|of| {
+        Op::Mem | Op::LdGlobal32 | Op::LdShared32 => env.request(instr).is_some_and(|of| {
             let fixed = of.space == Space::Const || of.space == Space::Param && function.entry;
-            fixed && of.op == MemOp::Load && of.address_class() != Class::P
+            (fixed || on(Mutant::AffineLoad)) && of.op == MemOp::Load
         }),
         _ => false,
     }

@@ -233,3 +233,100 @@ impl Transfer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// A pattern at random, and values of 32 lanes that it admits.
+    fn random(rng: &mut ChaCha8Rng, class: Class, lanes: u32) -> (Pattern, [u64; MOST]) {
+        const NUMBERS: [u64; 12] = [0, 1, 2, 3, 4, 31, 32, 0xff, 0xffff_ffe0, 0x7fff_fff0, u64::MAX, 1 << 63];
+        let mask = if class.bits() >= 64 { u64::MAX } else { (1 << class.bits()) - 1 };
+        let mut number = || {
+            let near = NUMBERS[rng.random_range(0..NUMBERS.len())];
+            (if rng.random_bool(0.2) { rng.random() } else { near }) & mask
+        };
+        let (first, second, stride) = (number(), number(), number());
+        if rng.random_bool(0.1) {
+            return (Pattern::Vector, std::array::from_fn(|_| rng.random::<u64>() & mask));
+        }
+        let known = if rng.random_bool(0.5) { class.bits() } else { rng.random_range(0..=class.bits()) };
+        let halves = rng.random_bool(0.3);
+        let stride = if class == Class::P || rng.random_bool(0.4) { 0 } else { stride };
+        let base = Residue::new(known, first);
+        // Another half begins with the same low bits.
+        let low = if known >= 64 { u64::MAX } else { (1 << known) - 1 };
+        let other = (second & !low | base.low) & mask;
+        let first = [first, if halves { other } else { first }];
+        let span = if halves { lanes / 2 } else { lanes } as usize;
+        let value =
+            |lane: usize| first[(lane / span).min(1)].wrapping_add(stride.wrapping_mul((lane % span) as u64)) & mask;
+        (Pattern::Affine(Line { stride, halves, base }), std::array::from_fn(value))
+    }
+
+    /// Whether the lanes' numbers of 32 bits lie on the line of a pattern as wider ones, too.
+    fn fits(pattern: Pattern, values: &[u64; MOST], lanes: u32, sign: bool) -> bool {
+        let Pattern::Affine(line) = pattern else { return true };
+        let stride = super::super::pattern::signed(line.stride, 32).cast_unsigned();
+        let wide = Pattern::Affine(Line { stride, base: Residue::NONE, ..line });
+        let value = |lane: usize| {
+            if sign { super::super::pattern::signed(values[lane], 32).cast_unsigned() } else { values[lane] }
+        };
+        Values { class: Class::Q, lanes }.admits(wide, active(lanes), value)
+    }
+
+    const fn active(lanes: u32) -> u32 {
+        if lanes >= 32 { !0 } else { (1 << lanes) - 1 }
+    }
+
+    /// For each operation on integers, and some on other numbers, the pattern of its results admits what lanes compute.
+    #[test]
+    fn results_are_admitted() {
+        let env = ProgEnv::default();
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let (mut told, mut assumed) = (0, 0);
+        for round in 0..400 {
+            for op in IntOp::ALL {
+                let lanes = [32, 32, 16, 8][round % 4];
+                let shape = op.shape();
+                let drawn: Vec<_> = shape.sources.iter().map(|class| random(&mut rng, *class, lanes)).collect();
+                let instr = Instr {
+                    d: Slot(9),
+                    a: Slot(0),
+                    b: Slot(1),
+                    c: Slot(2),
+                    e: Slot(3),
+                    imm: rng.random_range(0..4),
+                    ..Instr::new(Op::Int(*op))
+                };
+                let transfer = Transfer { env: &env, lanes, entry: true };
+                let mut results = Vec::new();
+                let read = |_, slot: Slot| drawn[usize::from(slot.0)].0;
+                let assumes = transfer.results(&instr, &read, &mut |class, _, pattern| results.push((class, pattern)));
+                let sign = matches!(op, IntOp::SextWQ | IntOp::MulWideS32 | IntOp::MadWideS32);
+                if assumes
+                    && !drawn
+                        .iter()
+                        .zip(shape.sources)
+                        .all(|((pattern, values), class)| *class != Class::W || fits(*pattern, values, lanes, sign))
+                {
+                    assumed += 1;
+                    continue;
+                }
+                let each: [(u64, bool); MOST] = std::array::from_fn(|lane| {
+                    let operands = std::array::from_fn(|k| drawn.get(k).map_or(0, |(_, values)| values[lane]));
+                    apply_int(*op, operands, instr.imm)
+                });
+                for (k, (class, pattern)) in results.into_iter().enumerate() {
+                    let value = |lane: usize| if k == 0 { each[lane].0 } else { each[lane].1.into() };
+                    let values = Values { class, lanes };
+                    assert!(values.admits(pattern, active(lanes), value), "{op:?} {drawn:x?}: {pattern:x?} {each:x?}");
+                    told += u32::from(pattern != Pattern::Vector);
+                }
+            }
+        }
+        assert!(told > 20_000 && assumed > 100, "{told} {assumed}");
+    }
+}

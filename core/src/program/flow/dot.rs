@@ -83,11 +83,13 @@ pub fn quote(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::graph::local;
     use super::super::inject;
     use super::*;
     use crate::base::Span;
     use crate::program::env::{Function, Origin};
     use crate::program::fncode::FnCode;
+    use crate::program::instr::Instr;
     use crate::program::instr::{Guard, Slot};
 
     /// `@%p bra L; add…; L: ret;` at an address other than zero.

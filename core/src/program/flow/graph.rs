@@ -171,7 +171,7 @@ impl Graph {
 }
 
 /// A function's code with indices counted from its start.
-fn local(code: &[Instr], start: u32, all: &[Vec<u32>]) -> (Vec<Instr>, Vec<Vec<u32>>) {
+pub(super) fn local(code: &[Instr], start: u32, all: &[Vec<u32>]) -> (Vec<Instr>, Vec<Vec<u32>>) {
     let mut tables = Vec::new();
     let mut code = code.to_vec();
     for instr in &mut code {
