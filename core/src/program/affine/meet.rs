@@ -4,14 +4,32 @@
 //! stand at one address are a group, whichever way they came: so they may meet wherever two of the ways lead on that they
 //! parted to.
 
-use super::steady::Steady;
+use super::steady::Writers;
 use crate::base::mutant::{Mutant, on};
 use crate::program::env::{Function, ProgEnv};
 use crate::program::flow::{Dominators, Graph};
 use crate::program::instr::{Instr, Op};
-use crate::program::uses::writes;
 use fixedbitset::FixedBitSet;
 use std::collections::BTreeMap;
+
+/// What was written while lanes were apart, and which registers hold the same all the same, once that was asked.
+#[derive(Clone, Default)]
+struct Apart {
+    written: FixedBitSet,
+    steady: Option<FixedBitSet>,
+}
+
+impl Apart {
+    fn add(&mut self, registers: usize, written: impl Iterator<Item = usize>) {
+        self.written.grow(registers);
+        self.written.extend(written);
+        self.steady = None;
+    }
+
+    fn steady(&mut self, writers: &Writers) -> &FixedBitSet {
+        self.steady.get_or_insert_with(|| writers.steady(&self.written))
+    }
+}
 
 /// How lanes meet in a function, as far as they are known to part.
 pub(super) struct Meets<'a> {
@@ -19,20 +37,18 @@ pub(super) struct Meets<'a> {
     code: &'a [Instr],
     /// Where the function begins.
     start: u32,
-    steady: &'a Steady,
+    writers: &'a Writers,
     dominators: Dominators,
     /// By block: those that can be reached behind its end.
     behind: Vec<FixedBitSet>,
-    /// By instruction: the registers that it writes.
-    written: Vec<Vec<usize>>,
     /// Convergence is by tokens.
     tokens: bool,
     /// Where lanes part, that is accounted for.
     parted: FixedBitSet,
-    /// By instruction: the registers in which lanes may differ that have met before it.
-    lost: BTreeMap<u32, FixedBitSet>,
-    /// By block: from which instruction on lanes may meet at any.
-    anywhere: Vec<u32>,
+    /// By instruction before which lanes meet: what was written while they were apart.
+    lost: BTreeMap<u32, Apart>,
+    /// By block: from which instruction on lanes may meet at any, and what is written while they are apart.
+    anywhere: Vec<(u32, Apart)>,
 }
 
 impl<'a> Meets<'a> {
@@ -41,51 +57,49 @@ impl<'a> Meets<'a> {
         env: &ProgEnv,
         function: &Function,
         (graph, code): (&'a Graph, &'a [Instr]),
-        steady: &'a Steady,
+        writers: &'a Writers,
     ) -> Self {
         let blocks = graph.blocks().len();
-        let of = |instr: &Instr| {
-            let mut all = Vec::new();
-            writes(instr, env, |class, slot| all.extend(function.slots.number(class, slot)));
-            all
-        };
-        let tokens = env.injected;
         let mut meets = Self {
             graph,
             code,
             start: function.start.0,
-            steady,
+            writers,
             dominators: Dominators::of(graph),
             behind: (0..blocks).map(|b| reached(graph, graph.successors(b), None)).collect(),
-            written: code.iter().map(of).collect(),
-            tokens,
+            tokens: env.injected,
             parted: FixedBitSet::with_capacity(code.len()),
             lost: BTreeMap::new(),
-            anywhere: vec![u32::MAX; blocks],
+            anywhere: vec![(u32::MAX, Apart::default()); blocks],
         };
         // Groups that call a function one after the other may meet in it.
-        if !tokens && !function.entry {
-            meets.anywhere = graph.blocks().iter().map(|block| block.start).collect();
+        if !meets.tokens && !function.entry {
+            for (block, anywhere) in graph.blocks().iter().zip(&mut meets.anywhere) {
+                anywhere.0 = block.start;
+                anywhere.1.add(writers.registers(), 0..writers.registers());
+            }
         }
         meets
     }
 
     /// Whether a register's values may be of several times behind an instruction that writes it.
-    pub fn loses(&self, block: usize, at: u32, register: usize) -> bool {
-        self.anywhere[block] <= at && !self.steady.all.contains(register) && !on(Mutant::AffineTime)
+    pub fn loses(&mut self, block: usize, at: u32, register: usize) -> bool {
+        let (from, apart) = &mut self.anywhere[block];
+        *from <= at && !apart.steady(self.writers).contains(register) && !on(Mutant::AffineTime)
     }
 
     /// The registers in which lanes may differ that have met before an instruction.
-    pub fn lost(&self, block: usize, at: u32) -> impl Iterator<Item = usize> {
-        let kept =
-            move |register: &usize| self.steady.all.contains(*register) && self.comes_after(*register, block, at);
-        let lost = self.lost.get(&at).filter(|_| !on(Mutant::AffineMeet));
-        lost.into_iter().flat_map(FixedBitSet::ones).filter(move |register| !kept(register))
+    pub fn lost(&mut self, block: usize, at: u32) -> Vec<usize> {
+        let Some(apart) = self.lost.get_mut(&at).filter(|_| !on(Mutant::AffineMeet)) else { return Vec::new() };
+        let steady = apart.steady(self.writers).clone();
+        let written = apart.written.clone();
+        let kept = |register: usize| steady.contains(register) && self.comes_after(register, block, at);
+        written.ones().filter(|register| !kept(*register)).collect()
     }
 
-    /// Whether all who come to an instruction have executed the one that writes a steady register.
+    /// Whether all who come to an instruction have executed the only one that writes a register.
     fn comes_after(&self, register: usize, block: usize, at: u32) -> bool {
-        let Some(by) = self.steady.by[register].filter(|_| !on(Mutant::AffineOnce)) else { return true };
+        let Some(by) = self.writers.only(register).filter(|_| !on(Mutant::AffineOnce)) else { return true };
         let (of, here) = (self.block_of(by), block as u32);
         if of == here { by < at } else { self.dominators.dominates(of, here) }
     }
@@ -108,11 +122,10 @@ impl<'a> Meets<'a> {
         true
     }
 
-    /// All of a block's instructions from one to another lose what they write.
-    fn lose(&mut self, at: u32, range: std::ops::Range<u32>) {
-        let written = range.flat_map(|k| self.written[k as usize].iter().copied());
-        let registers = self.steady.by.len();
-        self.lost.entry(at).or_insert_with(|| FixedBitSet::with_capacity(registers)).extend(written);
+    /// Lanes meet before an instruction that have written what some instructions write.
+    fn lose(&mut self, at: u32, code: std::ops::Range<u32>) {
+        let apart = self.lost.entry(at).or_default();
+        apart.add(self.writers.registers(), self.writers.written(code));
     }
 
     fn meet_anywhere(&mut self, block: usize, at: u32) {
@@ -136,15 +149,21 @@ impl<'a> Meets<'a> {
             // Some go on from here at once, others later.
             twice.clone_from(&once);
             once.insert(block);
-            self.anywhere[block] = self.anywhere[block].min(at + 1);
+            let (from, apart) = &mut self.anywhere[block];
+            *from = (*from).min(at + 1);
+            apart.add(self.writers.registers(), self.writers.written(at..end));
         }
         for met in twice.ones() {
             let start = self.graph.blocks()[met].start;
-            self.anywhere[met] = self.anywhere[met].min(start);
+            self.anywhere[met].0 = start;
             let before: Vec<usize> = once.ones().filter(|b| self.behind[*b].contains(met)).collect();
             for b in before {
                 let range = self.graph.blocks()[b].start..self.graph.blocks()[b].end;
-                self.lose(start, if b == block && !jumps { at..end } else { range });
+                // What stands before it is executed once more only on a way round.
+                let round = self.behind[block].contains(block);
+                let range = if b == block && !jumps && !round { at..end } else { range };
+                self.anywhere[met].1.add(self.writers.registers(), self.writers.written(range.clone()));
+                self.lose(start, range);
             }
         }
     }

@@ -32,7 +32,7 @@ use crate::base::mutant::{Mutant, on};
 use meet::Meets;
 use pattern::Values;
 use std::collections::BTreeSet;
-use steady::Steady;
+use steady::Writers;
 use transfer::Transfer;
 
 /// Registers times blocks of a function at most, and blocks: of a larger one nothing is claimed.
@@ -131,9 +131,9 @@ impl Affine {
 
     /// Goes through the blocks until nothing changes.
     fn solve(&mut self, env: &ProgEnv, function: &Function, code: &[Instr], threads: Threads) {
-        let steady = Steady::of(env, function, code);
+        let writers = Writers::of(env, function, code);
         let graph = std::mem::take(&mut self.graph);
-        let mut meets = Meets::new(env, function, (&graph, code), &steady);
+        let mut meets = Meets::new(env, function, (&graph, code), &writers);
         let transfer = Transfer { env, lanes: self.lanes, entry: function.entry };
         self.before[0] = Some(first(function, threads, self.lanes));
         let mut work = BTreeSet::from([0_u32]);
@@ -181,7 +181,7 @@ impl Affine {
         let mut parted = false;
         for at in meets.graph.blocks()[block].start..meets.graph.blocks()[block].end {
             let instr = &code[at as usize];
-            self.lost[at as usize] = meets.lost(block, at).collect();
+            self.lost[at as usize] = meets.lost(block, at);
             self.lost[at as usize].iter().for_each(|n| state[*n] = Pattern::Vector);
             if parts(transfer.env, function, instr, &state) {
                 parted |= meets.part(block, at);

@@ -1,56 +1,86 @@
-//! Registers that a lane has one value in for as long as its call lasts, once it has one.
+//! Registers that hold what they would hold whenever they were computed, while some others change.
 //!
-//! Where lanes meet that have come there on several ways, or at several times, they differ in what they have computed since
-//! they parted, though each time all lanes of a group had the same. They do not differ in what follows from such registers alone.
+//! Lanes that have parted and meet again differ in what was written meanwhile, though each time all lanes of a group had the
+//! same. They do not differ in what has one writer, which computes it from registers that nobody has written meanwhile, or that
+//! are so themselves.
 
 use crate::base::mutant::{Mutant, on};
 use crate::program::env::{Function, ProgEnv};
-use crate::program::instr::{Instr, MemOp, Op, Slot, Space};
+use crate::program::instr::{Instr, MemOp, Op, Space};
 use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
 
-/// The registers of a function that are written where.
-pub(super) struct Steady {
+/// Who writes each register of a function, and from what.
+pub(super) struct Writers {
     /// By register: the only instruction that writes it, from the function's start.
-    pub by: Vec<Option<u32>>,
-    /// Which of them are steady.
-    pub all: FixedBitSet,
+    only: Vec<Option<u32>>,
+    /// Registers with one writer that no guard holds back and whose result its operands decide, with these, in the order of the code.
+    pure: Vec<(usize, Vec<usize>)>,
+    /// By instruction: what it writes.
+    by: Vec<Vec<usize>>,
 }
 
-impl Steady {
+impl Writers {
     pub fn of(env: &ProgEnv, function: &Function, code: &[Instr]) -> Self {
         let count = function.slots.count();
-        let (mut by, mut written) = (vec![None; count], FixedBitSet::with_capacity(count));
-        for (at, instr) in (0..).zip(code) {
+        let (mut only, mut written) = (vec![None; count], FixedBitSet::with_capacity(count));
+        let mut by = vec![Vec::new(); code.len()];
+        for (at, (instr, by)) in (0..).zip(code.iter().zip(&mut by)) {
             writes(instr, env, |class, slot| {
                 if let Some(n) = function.slots.number(class, slot) {
-                    by[n] = (!written.put(n)).then_some(at);
+                    only[n] = (!written.put(n)).then_some(at);
+                    by.push(n);
                 }
             });
         }
-        let mut steady = Self { by, all: written.clone() };
-        // What nobody writes was there from the start.
-        steady.all.toggle_range(..);
-        while steady.more(env, function, code) {}
-        steady
-    }
-
-    /// Adds what follows from those that are known. Tells whether there were any.
-    fn more(&mut self, env: &ProgEnv, function: &Function, code: &[Instr]) -> bool {
-        let before = self.all.count_ones(..);
-        for (at, instr) in (0..).zip(code) {
-            let mut follows = instr.guard.is_none() && is_pure(env, function, instr);
-            reads(instr, env, |class, slot| {
-                follows &= function.slots.number(class, slot).is_some_and(|n| self.all.contains(n));
-            });
-            if follows {
-                writes(instr, env, |class, slot: Slot| {
+        let mut pure = Vec::new();
+        for (at, (instr, by)) in (0..).zip(code.iter().zip(&by)) {
+            if instr.guard.is_none() && is_pure(env, function, instr) {
+                let mut from = Some(Vec::new());
+                reads(instr, env, |class, slot| {
                     let n = function.slots.number(class, slot);
-                    self.all.extend(n.filter(|n| self.by[*n] == Some(at)));
+                    from = from.take().zip(n).map(|(mut all, n)| {
+                        all.push(n);
+                        all
+                    });
                 });
+                let Some(from) = from else { continue };
+                pure.extend(by.iter().filter(|n| only[**n] == Some(at)).map(|n| (*n, from.clone())));
             }
         }
-        self.all.count_ones(..) > before
+        Self { only, pure, by }
+    }
+
+    /// How many registers there are.
+    pub const fn registers(&self) -> usize {
+        self.only.len()
+    }
+
+    /// The only instruction that writes a register.
+    pub fn only(&self, register: usize) -> Option<u32> {
+        self.only[register]
+    }
+
+    /// What instructions write.
+    pub fn written(&self, code: std::ops::Range<u32>) -> impl Iterator<Item = usize> {
+        self.by[code.start as usize..code.end as usize].iter().flatten().copied()
+    }
+
+    /// The registers that hold the same in all lanes, or lie on one line, whenever it was that each has computed them, while some
+    /// registers are written.
+    pub fn steady(&self, written: &FixedBitSet) -> FixedBitSet {
+        let mut steady = FixedBitSet::with_capacity(self.registers());
+        loop {
+            let before = steady.count_ones(..);
+            for (register, from) in &self.pure {
+                if from.iter().all(|n| !written.contains(*n) || steady.contains(*n)) {
+                    steady.insert(*register);
+                }
+            }
+            if steady.count_ones(..) == before {
+                return steady;
+            }
+        }
     }
 }
 
