@@ -18,7 +18,7 @@ const MUTANTS: &[Mutant] = &[
 ];
 
 /// Programs that are tried.
-const PROGRAMS: u64 = 2_000;
+const PROGRAMS: u64 = 1_000;
 
 pub fn are_noticed() {
     let mut missed = Vec::new();

@@ -155,11 +155,13 @@ DONE:
 
 /// Operations that are drawn: `D` and `Q` are destinations, `A`, `B`, `W` and `P` operands of 32 and 64 bits and predicates, `C` is
 /// a number, `S` one of bits.
-const OPERATIONS: [&str; 46] = [
+const OPERATIONS: [&str; 48] = [
     "add.u32 %t, A, 2147483636; cvt.s64.s32 Q, %t;",
     "sub.u32 %t, 9, A; mul.wide.u32 Q, %t, C;",
     "mov.u32 %t, %tid.y; mad.lo.u32 D, %t, C, A;",
     "mov.u32 %t, %laneid; mad.lo.u32 D, A, C, %t;",
+    "atom.global.add.u32 %t, [%m+16], 1; ld.global.u32 %w, [%m+16];",
+    "add.u32 D, A, %w;",
     "setp.eq.u32 G, A, C;",
     "setp.lt.u32 G, A, C;",
     "mov.u32 D, A;",
@@ -211,7 +213,7 @@ pub fn program(seed: u64) -> String {
     let mut text = ".version 6.0\n.target sm_60\n.address_size 64\n".to_owned();
     text.push_str(if calls { FUNCTION } else { "" });
     text.push_str(
-        ".visible .entry k(.param .u64 memory, .param .u32 n)\n{\n.reg .b32 %r<14>, %t, %fuel; .reg .b64 %q<7>, %m, %u;\n\
+        ".visible .entry k(.param .u64 memory, .param .u32 n)\n{\n.reg .b32 %r<14>, %t, %w, %fuel; .reg .b64 %q<7>, %m, %u;\n\
          .reg .pred %p<4>, %empty;\nld.param.u64 %m, [memory];\n",
     );
     let starts = ["%tid.x", "%tid.x", "%tid.y", "%ctaid.x", "%laneid", "%ntid.x", "0x7ffffff4", "-9"];
