@@ -15,25 +15,29 @@
 
 mod dump;
 mod meet;
+mod parting;
 mod pattern;
+mod start;
 mod steady;
 mod transfer;
+mod values;
 
 pub use dump::dump;
 pub use pattern::{Line, Pattern, Residue};
 
-use super::env::{FuncId, Function, Init, ProgEnv, Special};
+use super::env::{FuncId, Function, ProgEnv};
 use super::flow::Graph;
-use super::instr::{Instr, Op, STACK_BASE, STACK_TOP};
+use super::instr::{Instr, Slot};
 use super::ops::Class;
-use super::uses::reads;
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use meet::Meets;
-use pattern::Values;
+use parting::parts;
+use start::first;
 use std::collections::BTreeSet;
 use steady::Writers;
 use transfer::Transfer;
+use values::Values;
 
 /// Registers times blocks of a function at most, and blocks: of a larger one nothing is claimed.
 const LIMIT: usize = 1 << 22;
@@ -212,7 +216,7 @@ fn guarded(
     values: Values,
     instr: &Instr,
     (old, new): (Pattern, Pattern),
-    read: &dyn Fn(Class, super::instr::Slot) -> Pattern,
+    read: &dyn Fn(Class, Slot) -> Pattern,
 ) -> Pattern {
     let Some(guard) = instr.guard.filter(|_| !on(Mutant::AffineGuard)) else { return new };
     match read(Class::P, guard.pred) {
@@ -222,112 +226,5 @@ fn guarded(
             None => values.join(old, new),
         },
         _ => values.either(old, new),
-    }
-}
-
-/// Whether lanes that come to an instruction together may go on from it apart.
-fn parts(env: &ProgEnv, function: &Function, instr: &Instr, state: &[Pattern]) -> bool {
-    let mut uniform = true;
-    reads(instr, env, |class, slot| {
-        let pattern = function.slots.number(class, slot).map(|n| state[n]);
-        uniform &= matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform());
-    });
-    let jumps = matches!(instr.op, Op::Bra | Op::Break | Op::Brx);
-    if jumps {
-        return !uniform;
-    }
-    // Those that end are nowhere afterwards.
-    if env.injected || matches!(instr.op, Op::Exit | Op::Ret | Op::Trap) {
-        return false;
-    }
-    let guard = instr.guard.is_some_and(|guard| {
-        let pattern = function.slots.number(Class::P, guard.pred).map(|n| state[n]);
-        !matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform())
-    });
-    match instr.op {
-        // In what is called lanes may part, and some come back before others.
-        Op::Call | Op::CallIndirect if on(Mutant::AffineCall) => false,
-        Op::Call | Op::CallIndirect | Op::CopyWait | Op::BulkWait { .. } | Op::ClusterWait { .. } => true,
-        // Whom each lane waits for is said by an operand.
-        Op::Bar | Op::WarpSync | Op::Exchange => guard || !waits_alike(env, function, instr, state),
-        op => guard && !op.is_plain(),
-    }
-}
-
-/// Whether all lanes wait for the same others.
-fn waits_alike(env: &ProgEnv, function: &Function, instr: &Instr, state: &[Pattern]) -> bool {
-    let of = |slot| {
-        let pattern = function.slots.number(Class::W, slot).map(|n| state[n]);
-        matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform())
-    };
-    match instr.op {
-        Op::Exchange => env.exchange(instr).is_none_or(|exchange| !exchange.sync || of(instr.e)),
-        Op::Bar => {
-            let Some(barrier) = env.barriers.get(instr.imm as usize) else { return false };
-            (barrier.id.is_some() || of(instr.a)) && (!barrier.counted || of(instr.b))
-        }
-        _ => of(instr.a),
-    }
-}
-
-/// The patterns of registers where a function begins.
-fn first(function: &Function, threads: Threads, lanes: u32) -> Vec<Pattern> {
-    let mut state = vec![Pattern::Vector; function.slots.count()];
-    let mut set = |class, slot, pattern| {
-        if let Some(n) = function.slots.number(class, slot) {
-            state[n] = pattern;
-        }
-    };
-    // What may be read before it is written is zero (D-undefined); the rest is whatever another warp has left there.
-    for (class, slot) in &function.undefined {
-        set(*class, *slot, Pattern::Affine(Line::constant(0, *class)));
-    }
-    let uniform = Pattern::Affine(Line::uniform(Residue::NONE));
-    for slot in [STACK_BASE, STACK_TOP] {
-        set(Class::W, slot, if function.entry { uniform } else { Pattern::Vector });
-    }
-    for preload in &function.preloads {
-        let pattern = match preload.init {
-            Init::Const(value) => Pattern::Affine(Line::constant(value, preload.class)),
-            Init::Special(special) => register(special, preload.class, threads, lanes),
-            Init::Within { of, offset } => {
-                Pattern::Affine(Line::constant(u64::from(of.first).wrapping_add_signed(offset), preload.class))
-            }
-            _ => uniform,
-        };
-        set(preload.class, preload.slot, pattern);
-    }
-    state
-}
-
-/// The pattern of a special register.
-fn register(special: Special, class: Class, threads: Threads, lanes: u32) -> Pattern {
-    let constant = |value: u32| Pattern::Affine(Line::constant(value.into(), class));
-    let aligned = u8::try_from(lanes.trailing_zeros()).unwrap_or(0);
-    // Threads of a warp stand beside each other, from a multiple of its size on.
-    let row = Pattern::Affine(Line { stride: 1, halves: false, base: Residue::new(aligned, 0) });
-    let uniform = Pattern::Affine(Line::uniform(Residue::NONE));
-    let rows = |x: u32, y: u32, z: u32| x.is_multiple_of(lanes.max(1)) || y == 1 && z == 1;
-    match (special, threads) {
-        (Special::Tid(3..) | Special::Zero, _) => constant(0),
-        (Special::Tid(0), Threads::Rows) => row,
-        (Special::Tid(_), Threads::Rows) => uniform,
-        (Special::Tid(d), Threads::Block([x, y, z])) => match d {
-            _ if [x, y, z][usize::from(d)] == 1 => constant(0),
-            0 if rows(x, y, z) => row,
-            _ if rows(x, y, z) => uniform,
-            0 if 2 * x == lanes => Pattern::Affine(Line { stride: 1, halves: true, base: Residue::new(32, 0) }),
-            _ if 2 * x == lanes => Pattern::Affine(Line { halves: true, ..Line::uniform(Residue::NONE) }),
-            _ => Pattern::Vector,
-        },
-        (Special::Ntid(d), Threads::Block(block)) => constant(block.get(usize::from(d)).copied().unwrap_or(0)),
-        (Special::Ntid(0), Threads::Rows) => Pattern::Affine(Line::uniform(Residue::new(aligned, 0))),
-        (Special::LaneId, _) => Pattern::Affine(Line { stride: 1, halves: false, base: Residue::new(32, 0) }),
-        (Special::WarpSize, _) => constant(lanes),
-        (
-            Special::LanemaskEq | Special::LanemaskLe | Special::LanemaskLt | Special::LanemaskGe | Special::LanemaskGt,
-            _,
-        ) => Pattern::Vector,
-        _ => uniform,
     }
 }

@@ -1,6 +1,7 @@
 //! What an instruction makes of patterns.
 
-use super::pattern::{Line, MOST, Pattern, Residue, Values};
+use super::pattern::{Line, MOST, Pattern, Residue};
+use super::values::Values;
 use crate::alu::apply::{float as apply_float, int as apply_int};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Barrier, BarrierKind, Exchange, ExchangeKind, Instr, MemOp, NO_SLOT, Op, Slot, Space};
