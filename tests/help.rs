@@ -203,6 +203,7 @@ fn every_flag_that_is_shown_is_taken() {
             let name = format!("--{flag}");
             let values = match (command.get_name(), flag) {
                 ("check", "control") => &["its", "--dump", "program"][..],
+                ("check", "block") => &["64", "--dump", "affine"],
                 // All memories are compared.
                 ("compare", "memory-programs") => &["programs"],
                 _ => *values,

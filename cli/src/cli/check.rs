@@ -26,7 +26,7 @@ Examples:
   warpstep check --dump tree MP.litmus
   warpstep check --dump program --control crs k.ptx   with ssy, sync, … put in
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg
-  warpstep check --dump affine --block 16,16 k.ptx   which registers are the same in all lanes of a warp")]
+  warpstep check --dump affine --block 16,16 k.ptx    what lanes have in common")]
 pub(super) struct Check {
     /// PTX files, litmus tests for PTX or Vulkan (*.litmus), files of memory programs (*.memp), folders of those; each is
     /// checked on its own. A folder must serve every memory operation.
