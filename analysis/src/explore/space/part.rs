@@ -156,7 +156,8 @@ impl<O: Eq + Hash, B: Book> Run<'_, '_, '_, O, B> {
             self.look_ahead();
         }
         let Some(node) = self.stack.last() else { return 0 };
-        let left = node.first + node.next as usize..node.first + self.ahead.until as usize;
+        // Some may have been given away since they were looked up.
+        let left = node.first + node.next as usize..node.first + self.ahead.until.min(node.end) as usize;
         let seen = self.ahead.steps[left].iter().take_while(|step| step.is_some()).count();
         // Who makes one switch too many is to be asked of each.
         if self.options.preemptions.is_some() { seen.min(1) } else { seen }

@@ -24,6 +24,7 @@ mod values;
 
 pub use dump::dump;
 pub use pattern::{Line, Pattern, Residue};
+pub use start::Threads;
 
 use super::env::{FuncId, Function, ProgEnv};
 use super::flow::Graph;
@@ -42,15 +43,6 @@ use values::Values;
 /// Registers times blocks of a function at most, and blocks: of a larger one nothing is claimed.
 const LIMIT: usize = 1 << 22;
 const BLOCKS: usize = 1 << 10;
-
-/// The shape of a block of threads, as far as it is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Threads {
-    /// Its three dimensions.
-    Block([u32; 3]),
-    /// Its x is a multiple of the warp's size.
-    Rows,
-}
 
 /// What is known of the registers of a function.
 #[derive(Clone, Debug)]

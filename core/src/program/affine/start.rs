@@ -1,10 +1,18 @@
 //! What is known of registers where a function begins.
 
-use super::Threads;
 use super::pattern::{Line, Pattern, Residue};
 use crate::program::env::{Function, Init, Special};
 use crate::program::instr::{STACK_BASE, STACK_TOP};
 use crate::program::ops::Class;
+
+/// The shape of a block of threads, as far as it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Threads {
+    /// Its three dimensions.
+    Block([u32; 3]),
+    /// Its x is a multiple of the warp's size.
+    Rows,
+}
 
 /// The patterns of registers where a function begins.
 pub(super) fn first(function: &Function, threads: Threads, lanes: u32) -> Vec<Pattern> {
