@@ -2,20 +2,11 @@
 //! and with schedules by seed; and it claims something.
 
 use crate::claims::{self, Watch};
-use std::path::{Path, PathBuf};
+use crate::examples::launches;
+use std::path::Path;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Device, Spec, load, run};
 use warpstep::machine::{Config, ControlModel};
-
-/// The launch files of all examples.
-fn launches() -> Vec<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
-    let folders = std::fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path());
-    let files = folders.filter_map(|f| std::fs::read_dir(f).ok()).flatten().flatten().map(|e| e.path());
-    let mut all: Vec<_> = files.filter(|f| f.extension().is_some_and(|e| e == "toml")).collect();
-    all.sort();
-    all
-}
 
 /// Runs an example; what was claimed of what was checked, how often a number wrapped around, and what was wrong.
 fn watched(path: &Path, control: ControlModel) -> Result<(u64, u64, u64), String> {
@@ -28,6 +19,9 @@ fn watched(path: &Path, control: ControlModel) -> Result<(u64, u64, u64), String
     let mut watch = Watch::new(&device.context().program());
     // Some end in a hang on purpose under one of the models.
     let _ = run(&spec, &mut device, &mut watch, None, &mut |_| ());
+    if watch.checked == 0 {
+        return Err("nothing was executed".to_owned());
+    }
     if watch.wrong.is_empty() { Ok((watch.claimed, watch.checked, watch.excuses)) } else { Err(watch.wrong.join("\n")) }
 }
 

@@ -2,24 +2,15 @@
 //! every barrier and shuffle has all whom it names, the trace hash is the same again, every step keeps the safety property,
 //! and between them the examples fire every rule.
 
+use crate::examples::launches;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::check::{Check, Observers, TraceHash};
 use warpstep::launch::{Device, Spec, load, run};
 use warpstep::machine::{Config, ControlModel};
 use warpstep::verdict::Rule;
-
-/// The launch files of all examples.
-fn launches() -> Vec<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
-    let folders = std::fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path());
-    let files = folders.filter_map(|f| std::fs::read_dir(f).ok()).flatten().flatten().map(|e| e.path());
-    let mut all: Vec<_> = files.filter(|f| f.extension().is_some_and(|e| e == "toml")).collect();
-    all.sort();
-    all
-}
 
 /// Runs one example; the trace's hash and the rules that fired, or what went wrong.
 fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet<Rule>), String> {

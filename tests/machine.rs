@@ -45,6 +45,8 @@ mod warp_size;
 mod claims;
 #[path = "shared/ends.rs"]
 mod ends;
+#[path = "shared/launches.rs"]
+mod examples;
 #[path = "shared/reference.rs"]
 mod reference;
 #[path = "shared/small.rs"]

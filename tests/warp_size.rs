@@ -1,7 +1,7 @@
 //! Warps of 1 to 32 lanes: what does not depend on the warp size gives the same result at every size, and what does follows
 //! it.
 
-use std::path::{Path, PathBuf};
+use crate::examples::launches;
 use std::time::Duration;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Arg, Buffer, Data, Device, KernelLaunch, Scalar, Spec, build, load, run};
@@ -25,15 +25,6 @@ const NOTICES: &[&str] = &[
     "%clock",
     "%globaltimer",
 ];
-
-fn launches() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("ptx-examples");
-    let folders = std::fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path());
-    let files = folders.filter_map(|f| std::fs::read_dir(f).ok()).flatten().flatten().map(|e| e.path());
-    let mut all: Vec<_> = files.filter(|f| f.extension().is_some_and(|e| e == "toml")).collect();
-    all.sort();
-    all
-}
 
 /// Runs the examples that do not notice at a size; gives how many there are.
 fn examples(warp_size: u32) -> usize {

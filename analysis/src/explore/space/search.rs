@@ -197,7 +197,12 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
                 continue;
             }
             let agent = self.agents[node.first + node.next as usize];
-            let steps = if self.one_too_many(agent) { self.skip(agent) } else { self.step(agent) };
+            let steps = if self.one_too_many(agent) {
+                self.skip(agent);
+                1
+            } else {
+                self.step(agent)
+            };
             patience = patience.saturating_sub(steps);
             if patience == 0 && (self.keep.due)() {
                 self.save();
@@ -315,14 +320,13 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
     }
 
     /// An agent that could step and does not: that it could is noted, for fairness.
-    fn skip(&mut self, agent: Agent) -> u64 {
-        let Some(node) = self.stack.last() else { return 1 };
+    fn skip(&mut self, agent: Agent) {
+        let Some(node) = self.stack.last() else { return };
         let unit = self.unit(node.roles(), &agent);
         self.book.edge(node.state, unit, node.next as usize, 0, NONE);
         if let Some(node) = self.stack.last_mut() {
             node.next += 1;
         }
-        1
     }
 
     /// A step of an agent, and on from where it leads; or steps of it and those behind it that need not be made. Gives how many.
@@ -336,23 +340,24 @@ impl<'a, 'o, 'k, O: Eq + Hash, B: Book> Run<'a, 'o, 'k, O, B> {
         }
     }
 
-    /// Steps of so many agents that lead to states that were seen before, and are not made. Gives how many there were room for.
+    /// Steps of so many agents that lead to states that were seen before, and are not made. Gives how many a limit let through.
     fn skim(&mut self, seen: usize) -> u64 {
-        let Some(node) = self.stack.last_mut() else { return 1 };
-        let from = node.first + node.next as usize;
+        let Some(&Node { state, first, next, .. }) = self.stack.last() else { return 1 };
+        let from = first + next as usize;
         let mut steps = 0;
         for at in from..from + seen {
             let Some((to, used)) = self.ahead.steps[at] else { break };
             let unit = Unit::of(&self.agents[at], self.options.warps);
-            self.book.edge(node.state, unit, at - node.first, 0, to);
+            self.book.edge(state, unit, at - first, 0, to);
             steps += 1;
-            self.executed += u64::from(used);
-            if self.options.max_steps.is_some_and(|most| self.executed > most) {
-                self.space.limit = self.options.max_steps.map(LimitKind::Steps);
+            self.execute(used);
+            if self.space.limit.is_some() {
                 break;
             }
         }
-        node.next += index(steps);
+        if let Some(node) = self.stack.last_mut() {
+            node.next += index(steps);
+        }
         self.space.progress.transitions += steps as u64;
         steps as u64
     }

@@ -6,6 +6,7 @@ use crate::program::dump::Names;
 use crate::program::env::{FuncId, Function, ProgEnv};
 use crate::program::instr::Op;
 use crate::program::ops::Class;
+use std::collections::BTreeSet;
 
 /// Columns of an instruction, beyond which what is said of it begins on a line of its own.
 const WIDTH: usize = 64;
@@ -54,7 +55,7 @@ fn one(out: &mut String, env: &ProgEnv, (function, threads): (&Function, Threads
         return;
     }
     let (names, mut sums, mut lines) = (Names::of(env, function), Sums::default(), String::new());
-    let assumed: Vec<Pc> = affine.assumptions().collect();
+    let assumed: BTreeSet<Pc> = affine.assumptions().collect();
     affine.each(env, |pc, before, after| {
         let (Some(instr), Some(origin)) = (env.code.get(pc.0 as usize), env.origin.get(pc.0 as usize)) else { return };
         let mut said = Vec::new();

@@ -36,15 +36,15 @@ impl Writers {
         let mut pure = Vec::new();
         for (at, (instr, by)) in (0..).zip(code.iter().zip(&by)) {
             if instr.guard.is_none() && is_pure(env, function, instr) {
-                let mut from = Some(Vec::new());
+                let (mut from, mut all) = (Vec::new(), true);
                 reads(instr, env, |class, slot| {
                     let n = function.slots.number(class, slot);
-                    from = from.take().zip(n).map(|(mut all, n)| {
-                        all.push(n);
-                        all
-                    });
+                    all &= n.is_some();
+                    from.extend(n);
                 });
-                let Some(from) = from else { continue };
+                if !all {
+                    continue;
+                }
                 pure.extend(by.iter().filter(|n| only[**n] == Some(at)).map(|n| (*n, from.clone())));
             }
         }
