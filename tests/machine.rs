@@ -21,6 +21,7 @@ mod lockstep_ptx;
 mod mbarriers;
 mod meetings;
 mod mutations;
+mod native;
 mod programs;
 mod programs_world;
 mod progress;

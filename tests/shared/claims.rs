@@ -155,7 +155,7 @@ DONE:
 
 /// Operations that are drawn: `D` and `Q` are destinations, `A`, `B`, `W` and `P` operands of 32 and 64 bits and predicates, `C` is
 /// a number, `S` one of bits.
-const OPERATIONS: [&str; 48] = [
+pub const OPERATIONS: [&str; 48] = [
     "add.u32 %t, A, 2147483636; cvt.s64.s32 Q, %t;",
     "sub.u32 %t, 9, A; mul.wide.u32 Q, %t, C;",
     "mov.u32 %t, %tid.y; mad.lo.u32 D, %t, C, A;",
@@ -208,14 +208,21 @@ const OPERATIONS: [&str; 48] = [
 
 /// A program of blocks that jump to each other, each lane as long as it has fuel.
 pub fn program(seed: u64) -> String {
+    program_of(seed, &OPERATIONS, "", "st.global.u32 [%m+24], %r0;\n")
+}
+
+/// The same of other operations; `declared` stands at the kernel's beginning, `last` at its end.
+pub fn program_of(seed: u64, operations: &[&str], declared: &str, last: &str) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let calls = rng.random_bool(0.3);
     let mut text = ".version 6.0\n.target sm_60\n.address_size 64\n".to_owned();
     text.push_str(if calls { FUNCTION } else { "" });
     text.push_str(
         ".visible .entry k(.param .u64 memory, .param .u32 n)\n{\n.reg .b32 %r<14>, %t, %w, %fuel; .reg .b64 %q<7>, %m, %u;\n\
-         .reg .pred %p<4>, %empty;\nld.param.u64 %m, [memory];\n",
+         .reg .pred %p<4>, %empty;\n",
     );
+    text.push_str(declared);
+    text.push_str("ld.param.u64 %m, [memory];\n");
     let starts = ["%tid.x", "%tid.x", "%tid.y", "%ctaid.x", "%laneid", "%ntid.x", "0x7ffffff4", "-9"];
     for k in 0..7 {
         let _ = writeln!(text, "mov.u32 %r{k}, {};", starts[rng.random_range(0..starts.len())]);
@@ -231,7 +238,7 @@ pub fn program(seed: u64) -> String {
         let _ = write!(text, "\nL{block}:\nsub.s32 %fuel, %fuel, 1; setp.lt.s32 %empty, %fuel, 0; @%empty bra END;\n");
         for _ in 0..rng.random_range(1..6) {
             let guard = if rng.random_bool(0.15) { format!("@%p{} ", rng.random_range(0..4)) } else { String::new() };
-            let operation = OPERATIONS[rng.random_range(0..OPERATIONS.len())];
+            let operation = operations[rng.random_range(0..operations.len())];
             let several = operation.matches(';').count() > 1;
             let guard = if several { "" } else { &guard };
             let _ = writeln!(text, "{guard}{}", drawn(operation, &mut rng));
@@ -248,7 +255,7 @@ pub fn program(seed: u64) -> String {
             _ => drop(writeln!(text, "@{not}%p{p} bra L{to};")),
         }
     }
-    text.push_str("\nEND:\nst.global.u32 [%m+24], %r0;\nret;\n}\n");
+    let _ = write!(text, "\nEND:\n{last}ret;\n}}\n");
     text
 }
 

@@ -166,6 +166,7 @@ impl Alone<'_, '_> {
             threads: 0,
             turn: 0,
             exited: 0,
+            native: None,
         };
         let ran = run_flow(Scalar::new(), warp, flow, 1, &mut sh, &mut self.on.memory, &mut self.cx);
         if let Err(halt) = ran {

@@ -1,6 +1,8 @@
 //! What goes along with a run and is no part of the state: counts and budgets.
 
+use crate::machine::config::Engine;
 use crate::machine::device::message::GridId;
+use crate::machine::native::Compiled;
 use crate::verdict::LimitKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,6 +67,9 @@ pub struct Books<'a> {
     pub takes_turns: bool,
     /// Whether blocks are issued as soon as there is room.
     pub eager: bool,
+    /// What executes kernels, and those that are machine code.
+    pub engine: Engine,
+    pub(in crate::machine) compiled: &'a Compiled,
 }
 
 impl Books<'_> {

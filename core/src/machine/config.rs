@@ -91,6 +91,22 @@ impl Default for HeapConfig {
     }
 }
 
+/// What executes kernels. No result depends on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Engine {
+    /// The interpreter, and machine code of kernels that run long.
+    #[default]
+    Auto,
+    /// The interpreter.
+    Interpreter,
+    /// Machine code from the first instruction on, as far as there can be. `trip`: native code is left without need after so many
+    /// of its segments, counted anew at each entry; 0: it is not.
+    Native {
+        /// See there.
+        trip: u32,
+    },
+}
+
 /// How a device runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
@@ -131,6 +147,8 @@ pub struct Config {
     pub keep_finished: bool,
     /// Whether every choice, also a forced one, holds for one warp instruction only: the report's small step.
     pub small_steps: bool,
+    /// What executes kernels.
+    pub engine: Engine,
 }
 
 impl Default for Config {
@@ -153,6 +171,7 @@ impl Default for Config {
             eager: false,
             keep_finished: false,
             small_steps: false,
+            engine: Engine::Auto,
         }
     }
 }

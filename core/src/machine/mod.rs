@@ -17,6 +17,11 @@ pub mod control;
 pub mod device;
 pub mod grid;
 pub mod images;
+#[cfg(all(feature = "native", target_arch = "x86_64"))]
+mod native;
+#[cfg(not(all(feature = "native", target_arch = "x86_64")))]
+#[path = "native/none.rs"]
+mod native;
 mod observer;
 mod one_program;
 mod packed;
@@ -29,7 +34,7 @@ pub use crate::memory::MemoryModel;
 pub use alone::{Alone, Apart};
 pub use books::Stats;
 pub use bounds::{Bounds, Host, Stopwatch};
-pub use config::{Capacity, Config, ControlModel, DeviceShape, HeapConfig};
+pub use config::{Capacity, Config, ControlModel, DeviceShape, Engine, HeapConfig};
 pub use device::Unnoticed;
 pub use device::state::{Device, Order, Ran};
 pub use grid::launch::Launch;

@@ -29,6 +29,9 @@ pub trait Memory: Snapshot {
     /// Whether what an instruction writes to registers is an operation as well (report, listing 4.6): then
     /// [`Memory::wrote`] takes it over.
     const TAKES_REGISTERS: bool;
+    /// Whether machine code may access its bytes as they are: every access takes effect at once, lanes in ascending order, and
+    /// nothing else happens.
+    const NATIVE: bool = false;
 
     /// The blocks of global and constant memory and their bytes, as the host sees them after [`Memory::write_back`].
     fn arena(&self) -> &Arena;

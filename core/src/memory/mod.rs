@@ -224,7 +224,7 @@ impl Hint {
 
 /// Hints by instruction. A cache: never part of the state, and no result depends on it.
 #[derive(Clone, Debug, Default)]
-pub struct SiteHints([Hint; 16]);
+pub struct SiteHints([Hint; 16], u32);
 
 impl SiteHints {
     /// The hint of an instruction.
@@ -236,6 +236,12 @@ impl SiteHints {
     /// Forgets everything: memory was freed.
     pub fn clear(&mut self) {
         self.0 = Default::default();
+        self.1 = self.1.wrapping_add(1);
+    }
+
+    /// How often everything was forgotten.
+    pub const fn forgotten(&self) -> u32 {
+        self.1
     }
 }
 

@@ -1,7 +1,7 @@
 //! A resident block (report, 5.5): its warps, shared memory and barriers.
 
 use crate::base::mutant::{Mutant, on};
-use crate::base::{Frame, LaneMask, Pc, lanes_of};
+use crate::base::{Aside, Frame, LaneMask, Pc, lanes_of};
 use crate::machine::block::barrier::Barriers;
 use crate::machine::block::cluster::Arrivals;
 use crate::machine::control::{Control, Wait};
@@ -89,7 +89,7 @@ impl<C: Control> Block<C> {
                 let (frames, filled) = (vec![frame], vec![None]);
                 let control = C::new(populated, entry.start.0);
                 let (local, arrivals) = (LocalMemory::default(), Arrivals::default());
-                self.warps.push(Warp { control, frames, filled, local, arrivals, index: w });
+                self.warps.push(Warp { control, frames, filled, local, arrivals, index: w, lines: Aside::default() });
             }
             let warp = &mut self.warps[w as usize];
             warp.control.group(loaded.grouping);

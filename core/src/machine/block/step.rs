@@ -108,6 +108,7 @@ impl<'a, C: Control> Executing<'a, C> {
             threads: 0,
             turn: 0,
             exited: 0,
+            native: None,
         };
         Self { warps, sh, live, running }
     }

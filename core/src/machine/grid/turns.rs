@@ -9,6 +9,7 @@ use crate::machine::context::processors::Processors;
 use crate::machine::control::Control;
 use crate::machine::device::message::Program;
 use crate::machine::grid::state::{ALONE, Grid, PRESSURE};
+use crate::machine::native::{Session, settle};
 use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::state::{Halt, Yield};
 use crate::memory::{Cx, Memory};
@@ -89,10 +90,50 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     grid: &mut Grid<C>,
     with: Turns<'_, '_, '_, M, S>,
 ) -> Result<Held, Stop> {
+    let mut native = Native { session: None, after: u64::MAX };
+    if M::NATIVE && !S::ON && !with.books.small && !with.books.single {
+        native.look(with.program, grid, with.books, 0);
+    }
+    let ended = exec_with(simd, grid, with, &mut native);
+    if let Some(session) = &native.session {
+        let warps = grid.blocks.iter_mut().flatten().flat_map(|block| &mut block.warps);
+        warps.for_each(|warp| settle(session, warp));
+    }
+    ended
+}
+
+/// A launch's kernel as machine code.
+struct Native {
+    session: Option<Session>,
+    /// Warp instructions of these turns after which it may be compiled.
+    after: u64,
+}
+
+impl Native {
+    /// Asks for it, when so many more warp instructions have been executed.
+    #[cold]
+    #[inline(never)]
+    fn look<C>(&mut self, program: &Program, grid: &Grid<C>, books: &Books<'_>, executed: u64) {
+        match books.compiled.session(&program.0, &grid.loaded, books.engine, executed) {
+            Ok(session) => (self.session, self.after) = (Some(session), u64::MAX),
+            Err(more) => self.after = executed.saturating_add(more),
+        }
+    }
+}
+
+#[inline(always)]
+fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
+    simd: V,
+    grid: &mut Grid<C>,
+    with: Turns<'_, '_, '_, M, S>,
+    native: &mut Native,
+) -> Result<Held, Stop> {
     let Turns { program, processors, mem, cx, books, mut hold } = with;
     let env = &*program.0;
     let mut stats = Stats::default();
     let mut carried = None;
+    // Instructions that have been told of.
+    let mut told = 0;
     if S::ON {
         let who = Who { launch: grid.id.0, ..Who::default() };
         cx.sink.fire(who, Rule::GridExec)?;
@@ -112,7 +153,12 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
         let Some(turn) = chosen else {
             break Ok(if grid.done() { Held::Complete } else { Held::Idle });
         };
-        match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats)? {
+        if stats.warp_instructions >= native.after {
+            let more = stats.warp_instructions - told;
+            told = stats.warp_instructions;
+            native.look(program, grid, books, more);
+        }
+        match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats, native)? {
             Leave::Turn(turn) => carried = turn,
             Leave::Complete(slot) => {
                 stats.blocks += 1;
@@ -134,6 +180,9 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
             Leave::Limit(limit) => break Err(Stop::Limit(limit)),
         }
     };
+    if native.session.is_none() && native.after != u64::MAX {
+        native.look(program, grid, books, stats.warp_instructions - told);
+    }
     books.book(grid.id, stats);
     ended
 }
@@ -151,6 +200,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     books: &mut Books<'_>,
     hold: &mut u64,
     stats: &mut Stats,
+    native: &mut Native,
 ) -> Result<Leave, Stop> {
     let Grid { id, blocks, issued, ready, shift, next, total, last, pressure, loaded, .. } = &mut *grid;
     let (shift, more, watched) = (*shift, *next < *total, books.watched);
@@ -158,6 +208,8 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     let base = slot << shift;
     let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(Leave::Grid(Held::Idle)) };
     let mut at = Executing::of(block, env, loaded, id.0);
+    at.sh.native = native.session.as_mut();
+    let after = native.after;
     let leave = loop {
         let Turn { index, lease } = turn;
         at.sh.clock = books.clock;
@@ -187,7 +239,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
             break Leave::Turn(None);
         }
         match next_turn(ready, *last, Names::Warps(issued, shift), books.takes_turns, cx.oracle)? {
-            Some(t) if t.index >> shift == slot => turn = t,
+            Some(t) if t.index >> shift == slot && stats.warp_instructions < after => turn = t,
             other => break Leave::Turn(other),
         }
     };

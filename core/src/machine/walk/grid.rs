@@ -1,5 +1,6 @@
 //! What a walk does to a grid besides stepping it: blocks come and go as states are put back.
 
+use crate::base::Aside;
 use crate::machine::block::state::Block;
 use crate::machine::context::processors::Processors;
 use crate::machine::control::Control;
@@ -68,6 +69,7 @@ impl<C: Control> Grid<C> {
             local: w.local.clone(),
             arrivals: w.arrivals,
             index: w.index,
+            lines: Aside::default(),
         };
         let block = |b: &Block<C>| Block {
             warps: b.warps.iter().map(warp).collect(),

@@ -28,7 +28,7 @@ impl Shared<'_> {
     /// Joins a barrier where the whole of a warp, whose `live` lanes are left, executes a `bar.sync` with one number and no
     /// count, which nearly all are; gives the number.
     #[inline(always)]
-    pub(super) fn join(&mut self, i: &Instr, live: LaneMask, warp: u32) -> Option<u32> {
+    pub(in crate::machine) fn join(&mut self, i: &Instr, live: LaneMask, warp: u32) -> Option<u32> {
         let id = self.env.barriers.get(i.imm as usize).and_then(Barrier::plain)?;
         let joined = self.barriers.join(id, warp, live.count_ones(), self.loaded.warp_size);
         joined.then_some(id.into())

@@ -13,7 +13,7 @@ use pulp::{NullaryFnOnce, Simd};
 
 /// What lies near the lanes of a warp that execute the instruction at `pc`.
 #[inline(always)]
-pub(super) fn near<'n, M: Memory>(sh: &'n mut Shared<'_>, local: &'n mut LocalMemory, pc: u32) -> Near<'n> {
+pub(in crate::machine) fn near<'n, M: Memory>(sh: &'n mut Shared<'_>, local: &'n mut LocalMemory, pc: u32) -> Near<'n> {
     let uses = if M::TAKES_REGISTERS { sh.loaded.uses.get(pc as usize) } else { None };
     let root = sh.env.root(Pc(pc));
     Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, uses }
@@ -42,7 +42,7 @@ pub(super) fn plain32<V: Simd, M: Memory, S: Sink>(
 /// A data or memory operation for some of the running lanes: those of `on`, whose expansion may have more. Of a data
 /// operation a memory program writes the results to the registers, where it takes them (report, listing 4.6).
 #[inline(never)]
-pub(super) fn guarded<V: Simd, M: Memory, S: Sink>(
+pub(in crate::machine) fn guarded<V: Simd, M: Memory, S: Sink>(
     simd: V,
     env: &ProgEnv,
     i: &Instr,

@@ -7,6 +7,7 @@
 use crate::base::mutant::{Mutant, on as mutant};
 use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
+use crate::machine::native::{Went, go};
 use crate::machine::thread::data::Lane;
 use crate::machine::thread::dispatch::{data_op, hot_op};
 use crate::machine::warp::frames::{Stack, tell_entered};
@@ -42,9 +43,24 @@ pub(in crate::machine) fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Result<Next, Box<Halt>> {
     loop {
-        match frame_on(simd, warp, flow, sh, mem, fuel, cx)? {
+        // What native code leaves to be done here: so many instructions at most.
+        let mut part = *fuel;
+        if M::NATIVE && !S::ON && sh.native.is_some() {
+            match go(simd, warp, flow, sh, mem, fuel, cx)? {
+                Went::Interpret(most) => part = most.min(*fuel),
+                Went::Pick => return Ok(Next::Pick),
+            }
+        }
+        let rest = *fuel - part;
+        // Clocks count the instructions that are left of the turn.
+        sh.turn = sh.turn.wrapping_sub(rest);
+        let left = frame_on(simd, warp, flow, sh, mem, &mut part, cx);
+        sh.turn = sh.turn.wrapping_add(rest);
+        *fuel = rest + part;
+        match left? {
             Leave::Turn => {}
             Leave::Pick => return Ok(Next::Pick),
+            Leave::Stop if part == 0 && rest > 0 => {}
             Leave::Stop => return Ok(Next::Go),
         }
     }

@@ -5,7 +5,7 @@ mod cluster;
 mod copy;
 mod exchange;
 pub(in crate::machine) mod frames;
-mod guarded;
+pub(in crate::machine) mod guarded;
 mod image;
 mod instructions;
 pub(in crate::machine) mod instrumented;

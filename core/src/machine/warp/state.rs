@@ -1,9 +1,10 @@
 //! The state of a warp, and what stops it (report, 5.4).
 
-use crate::base::{Frame, LaneMask, Pc};
+use crate::base::{Aside, Frame, LaneMask, Pc};
 use crate::machine::block::barrier::Barriers;
 use crate::machine::block::cluster::Arrivals;
 use crate::machine::grid::loaded::Loaded;
+use crate::machine::native::{Lines, Session};
 use crate::memory::{Fault, Issuer, LocalMemory};
 use crate::program::env::{AddressMap, FuncId, ProgEnv};
 use crate::verdict::Who;
@@ -23,6 +24,8 @@ pub struct Warp<C> {
     pub arrivals: Arrivals,
     /// Its number in the block.
     pub index: u32,
+    /// What native code holds of its registers; the frame has everything while nobody runs.
+    pub lines: Aside<Lines>,
 }
 
 /// Why a warp stopped running.
@@ -86,6 +89,8 @@ pub struct Shared<'a> {
     pub exited: u32,
     /// Fuel of the current turn: what is left of it says how far the clock is.
     pub turn: u32,
+    /// The launch's kernel as machine code.
+    pub(in crate::machine) native: Option<&'a mut Session>,
 }
 
 impl Shared<'_> {

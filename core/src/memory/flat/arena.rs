@@ -209,6 +209,17 @@ impl Arena {
         Some(at)
     }
 
+    /// The bytes of all blocks.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them.
+    pub(crate) fn block_to_use(&self, address: u64, len: u64) -> Option<Hint> {
+        let mut hint = Hint::default();
+        self.search(&mut hint, address, len, Hint::READ | Hint::WRITE).map(|_| hint)
+    }
+
     /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.
     fn live(&self, address: u64, len: u64) -> Option<Range<usize>> {
         let (_, at) = self.block_at(address, len.max(1)).filter(|(b, _)| !b.is_freed())?;

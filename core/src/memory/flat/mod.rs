@@ -54,6 +54,7 @@ impl Memory for Arena {
     const IMMEDIATE: bool = true;
     const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
+    const NATIVE: bool = true;
 
     fn arena(&self) -> &Arena {
         self

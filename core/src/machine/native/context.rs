@@ -1,0 +1,108 @@
+//! What native code and the machine hand each other: one structure of fixed layout.
+
+use crate::base::{LaneMask, Lanes32, Lanes64};
+use std::ffi::c_void;
+
+/// Why native code came back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(super) enum Exit {
+    /// The next block does not fit into what is left of the fuel.
+    Fuel = 0,
+    /// A check fails: nothing has been done of the segment that begins here.
+    Check = 1,
+    /// The instruction here is one that the interpreter executes.
+    Outside = 2,
+    /// Not all lanes take the branch here: those of [`Context::taken`] do.
+    Diverge = 3,
+    /// A `sync` whose token was pushed before native code was entered.
+    Sync = 4,
+    /// A barrier.
+    Barrier = 5,
+    /// The lanes end.
+    End = 6,
+    /// An access by way of the machine failed; what it says is with the host.
+    Fault = 7,
+}
+
+impl Exit {
+    /// The exit of a number.
+    pub const fn of(number: u32) -> Option<Self> {
+        Some(match number {
+            0 => Self::Fuel,
+            1 => Self::Check,
+            2 => Self::Outside,
+            3 => Self::Diverge,
+            4 => Self::Sync,
+            5 => Self::Barrier,
+            6 => Self::End,
+            7 => Self::Fault,
+            _ => return None,
+        })
+    }
+}
+
+/// Where the accesses of an instruction, or of several from one address, may go without being looked up: into the block of
+/// memory that they went to last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub(super) struct Site {
+    /// Address of the block's first byte.
+    pub address: u64,
+    /// The last word, counted in words of the access's alignment, at which an access may begin.
+    pub last: u64,
+    /// What makes an address an index into the bytes of all blocks.
+    pub shift: u64,
+}
+
+impl Site {
+    /// One where nothing may go: no offset, turned by the alignment, is as small.
+    pub const NONE: Self = Self { address: 1, last: 0, shift: 0 };
+}
+
+/// Executes the instruction at an address for some lanes, on the frame; 0: it did.
+pub(super) type Plain = unsafe extern "C" fn(*mut Context, u32, LaneMask) -> u32;
+/// Looks up where `bytes` at an address are, for a site; 0: not in one block, or they may not be accessed so.
+pub(super) type Locate = unsafe extern "C" fn(*mut Context, u32, u64, u64) -> u32;
+
+/// What native code works on.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Context {
+    /// The frame's 32-bit slots.
+    pub w: *mut Lanes32,
+    /// Its 64-bit slots.
+    pub q: *mut Lanes64,
+    /// Its predicates.
+    pub p: *mut LaneMask,
+    /// The bytes of device memory.
+    pub memory: *mut u8,
+    /// The block's shared memory.
+    pub shared: *mut u8,
+    /// Sites by number.
+    pub sites: *mut Site,
+    /// Values of registers that lie on lines.
+    pub scalars: *mut u64,
+    /// All ones or zero per lane, by `mask`.
+    pub lanes: *const Lanes32,
+    /// For the functions below.
+    pub host: *mut c_void,
+    /// See [`Plain`].
+    pub plain: Plain,
+    /// See [`Locate`].
+    pub locate: Locate,
+    /// Fuel that is left, times 2³², plus the instructions executed that are not counted.
+    pub left: i64,
+    /// Where it came back; and where it begins, by number.
+    pub pc: u32,
+    /// The entry to begin at.
+    pub entry: u32,
+    /// The lanes that run.
+    pub mask: LaneMask,
+    /// The lanes that take the branch.
+    pub taken: LaneMask,
+    /// Tokens that were pushed in native code and are still there.
+    pub tokens: u32,
+    /// Segments until one is left without need, where that is compiled in: for tests.
+    pub trip: u32,
+}

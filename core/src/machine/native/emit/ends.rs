@@ -1,0 +1,313 @@
+//! Blocks: what they cost, how they are cut, how they end, and how native code is left.
+
+use super::super::context::{Context, Exit};
+use super::super::forms::{Way, results, sources};
+use super::{Emit, field, offset, trusted};
+use crate::machine::control::TokenKind;
+use crate::program::affine::Pattern;
+use crate::program::instr::Op;
+use crate::program::ops::Class;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use std::collections::BTreeSet;
+use std::mem::offset_of;
+
+impl Emit<'_, '_> {
+    /// The block at hand.
+    pub(super) fn block(&mut self) {
+        let (start, end) = self.at;
+        if self.plan.patterns.before[start].is_empty() || self.plan.ways[start] == Way::Outside {
+            // `left` was not made less for it.
+            self.at = (start, start);
+            self.leave(Exit::Outside, start);
+            return;
+        }
+        let cost = self.cost(start, end);
+        let left = self.b.use_var(self.left);
+        let size = i64::try_from(end - start).unwrap_or(i64::MAX);
+        let enough = self.b.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, left, size << 32);
+        let (go, stop) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(stop);
+        self.b.ins().brif(enough, go, &[], stop, &[]);
+        self.b.switch_to_block(stop);
+        self.at = (start, start);
+        self.leave(Exit::Fuel, start);
+        self.at = (start, end);
+        self.b.switch_to_block(go);
+        let fewer = self.b.ins().iadd_imm(left, -cost);
+        self.b.def_var(self.left, fewer);
+        self.pieces();
+        self.end(end - 1);
+    }
+
+    /// What instructions take off the fuel, with those that are not counted.
+    fn cost(&self, from: usize, to: usize) -> i64 {
+        let hidden = (from..to).filter(|k| !self.plan.counted(*k)).count();
+        i64::try_from(to - from).unwrap_or(0) * (1 << 32) - i64::try_from(hidden).unwrap_or(0)
+    }
+
+    /// The segments of the block at hand.
+    fn pieces(&mut self) {
+        let (start, end) = self.at;
+        let mut from = start;
+        // Whether a segment loads and stores, of global and of shared memory.
+        let (mut loads, mut stores) = ([false; 2], [false; 2]);
+        // Predicates that strips of the segment make: known behind them only.
+        let mut made: BTreeSet<usize> = BTreeSet::new();
+        for k in start..end {
+            let way = self.plan.ways[k];
+            let late = way == Way::Scalar && self.needs_before(k, &mut made);
+            let space = usize::from(matches!(self.plan.code[k].op, Op::LdShared32 | Op::StShared32));
+            let load = matches!(way, Way::LoadOne | Way::LoadRow);
+            let store = way == Way::StoreRow;
+            let alone = way == Way::Helper || way.ends() || way == Way::Push;
+            if (alone || late || load && stores[space] || store && (loads[space] || stores[space])) && from < k {
+                self.segment(from, k);
+                from = k;
+                (loads, stores) = ([false; 2], [false; 2]);
+                made.clear();
+            }
+            if way == Way::Strip {
+                made.extend(self.predicate_of(k));
+            }
+            if alone {
+                match way {
+                    Way::Helper => self.helper(k),
+                    Way::Push => self.push(),
+                    _ => {}
+                }
+                from = k + 1;
+                (loads, stores) = ([false; 2], [false; 2]);
+                continue;
+            }
+            loads[space] |= load;
+            stores[space] |= store;
+        }
+        if from < end {
+            self.segment(from, end);
+        }
+    }
+
+    /// The predicate that an instruction writes.
+    fn predicate_of(&self, k: usize) -> Option<usize> {
+        let n = results(&self.plan.code[k], self.env, &self.plan.function).first().copied()?;
+        (self.plan.function.slots.name(n).0 == Class::P).then_some(n)
+    }
+
+    /// Whether a number needs a predicate before strips, of those that strips make. A predicate made of one is one of them.
+    fn needs_before(&self, k: usize, made: &mut BTreeSet<usize>) -> bool {
+        let reads = sources(&self.plan.code[k], self.env, &self.plan.function).iter().any(|n| made.contains(n));
+        match self.predicate_of(k) {
+            None => reads,
+            Some(n) if reads => {
+                made.insert(n);
+                false
+            }
+            Some(n) => {
+                made.remove(&n);
+                false
+            }
+        }
+    }
+
+    fn push(&mut self) {
+        let tokens = self.b.use_var(self.tokens);
+        let more = self.b.ins().iadd_imm(tokens, 1);
+        self.b.def_var(self.tokens, more);
+    }
+
+    /// How the block at hand ends, behind its last instruction.
+    fn end(&mut self, last: usize) {
+        match self.plan.ways[last] {
+            Way::Branch => self.branch(last),
+            Way::Sync => self.sync(last),
+            Way::Barrier => self.leave(Exit::Barrier, last),
+            Way::End => self.leave(Exit::End, last),
+            _ => self.go(last, last + 1),
+        }
+    }
+
+    /// Goes on at an instruction; what is held as a line here and as a vector there is written to the frame.
+    fn go(&mut self, from: usize, to: usize) {
+        self.hand_over(from, to);
+        match self.blocks.get(to).copied().flatten() {
+            Some(block) => {
+                self.b.ins().jump(block, &[]);
+            }
+            None => self.lost(),
+        }
+    }
+
+    /// An address outside of the kernel: nobody comes here.
+    fn lost(&mut self) {
+        let code = self.b.ins().iconst(types::I32, i64::from(Exit::Outside as u32));
+        self.b.ins().return_(&[code]);
+    }
+
+    fn hand_over(&mut self, from: usize, to: usize) {
+        let Some(alive) = self.plan.alive.get(to).cloned() else { return };
+        if self.plan.patterns.before.get(to).is_none_or(Vec::is_empty) {
+            return;
+        }
+        for n in alive.ones().filter(|n| !self.plan.fixed.contains(*n)) {
+            let (out, there) = (self.line_behind(from, n), self.plan.line(to, n));
+            let Some(line) = out else { continue };
+            let value = self.variable_line(n, line);
+            match there {
+                None => self.put_line(n, value),
+                Some(there) if there.halves && !line.halves => {
+                    let second = self.lift(value).values[1];
+                    let variable = self.variable(n, 1);
+                    self.b.def_var(variable, second);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// The line that a register is held as behind an instruction.
+    fn line_behind(&self, k: usize, n: usize) -> Option<crate::program::affine::Line> {
+        let (i, function) = (&self.plan.code[k], &self.plan.function);
+        if !results(i, self.env, function).contains(&n) {
+            return self.plan.line(k, n);
+        }
+        let after = self.plan.patterns.after[k].iter().find(|(m, _)| *m == n);
+        match after {
+            Some((_, pattern)) if super::super::forms::leaves_line(self.plan.ways[k], *pattern) => match pattern {
+                Pattern::Affine(line) if width_is_value(function, n) => Some(*line),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn branch(&mut self, k: usize) {
+        let i = self.plan.code[k];
+        let start = self.plan.function.start.0;
+        let target = i.imm.wrapping_sub(start) as usize;
+        let Some(guard) = i.guard else { return self.go(k, target) };
+        let Some(n) = self.plan.function.slots.number(Class::P, guard.pred) else {
+            return self.lost();
+        };
+        let variable = self.variable(n, 0);
+        let mut bits = self.b.use_var(variable);
+        if self.plan.fixed.contains(n) {
+            bits = self.fixed_predicate(guard.pred.index());
+        }
+        if guard.negated {
+            bits = self.b.ins().bnot(bits);
+        }
+        if self.some {
+            bits = self.b.ins().band(bits, self.mask);
+        }
+        let all = if self.some { self.mask } else { self.b.ins().iconst(types::I32, -1) };
+        let (every, rest) = (self.b.create_block(), self.b.create_block());
+        let whole = self.b.ins().icmp(IntCC::Equal, bits, all);
+        self.b.ins().brif(whole, every, &[], rest, &[]);
+        self.b.switch_to_block(every);
+        self.go(k, target);
+        self.b.switch_to_block(rest);
+        let (apart, none) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(bits, apart, &[], none, &[]);
+        self.b.switch_to_block(apart);
+        let context = self.context;
+        self.b.ins().store(trusted(), bits, context, offset(offset_of!(Context, taken)));
+        self.leave_behind(Exit::Diverge, k);
+        self.b.switch_to_block(none);
+        self.go(k, k + 1);
+    }
+
+    /// A `sync` goes on where its token says, when that was pushed here: the lanes are the same.
+    fn sync(&mut self, k: usize) {
+        let top = self.plan.tokens[k].as_ref().and_then(|stack| stack.last()).copied();
+        let Some((TokenKind::Sync, to)) = top else { return self.leave_behind(Exit::Sync, k) };
+        let tokens = self.b.use_var(self.tokens);
+        let (ours, theirs) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(tokens, ours, &[], theirs, &[]);
+        self.b.switch_to_block(theirs);
+        self.leave_behind(Exit::Sync, k);
+        self.b.switch_to_block(ours);
+        let fewer = self.b.ins().iadd_imm(tokens, -1);
+        self.b.def_var(self.tokens, fewer);
+        self.go(k, to.wrapping_sub(self.plan.function.start.0) as usize);
+    }
+
+    /// Leaves native code before an instruction.
+    pub(super) fn leave(&mut self, why: Exit, k: usize) {
+        let rest = self.cost(k.min(self.at.1), self.at.1);
+        self.leave_with(why, k, rest);
+    }
+
+    /// Leaves native code at an instruction that failed.
+    pub(super) fn leave_failed(&mut self, why: Exit, k: usize) {
+        let rest = self.cost(k + 1, self.at.1);
+        self.leave_with(why, k, rest);
+    }
+
+    /// Leaves native code at an instruction that has been executed as far as it can be here.
+    fn leave_behind(&mut self, why: Exit, k: usize) {
+        self.leave_with(why, k, 0);
+    }
+
+    fn leave_with(&mut self, why: Exit, k: usize, rest: i64) {
+        let context = self.context;
+        let to = field!(self, types::I64, scalars);
+        for held in self.plan.held[k].clone() {
+            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
+            for half in 0..1 + usize::from(held.line.halves) {
+                let variable = self.variable(n, half);
+                let value = self.b.use_var(variable);
+                self.b.ins().store(trusted(), value, to, offset(8 * (held.at as usize + half)));
+            }
+        }
+        let to = field!(self, types::I64, p);
+        for (n, slot) in
+            self.predicates(k).into_iter().filter(|(n, _)| !self.plan.fixed.contains(*n)).collect::<Vec<_>>()
+        {
+            let variable = self.variable(n, 0);
+            let value = self.b.use_var(variable);
+            self.put_predicate(to, slot, value);
+        }
+        let left = self.b.use_var(self.left);
+        let left = if rest == 0 { left } else { self.b.ins().iadd_imm(left, rest) };
+        self.b.ins().store(trusted(), left, context, offset(offset_of!(Context, left)));
+        let tokens = self.b.use_var(self.tokens);
+        self.b.ins().store(trusted(), tokens, context, offset(offset_of!(Context, tokens)));
+        let pc = i64::from(self.plan.function.start.0) + i64::try_from(k).unwrap_or(0);
+        let pc = self.b.ins().iconst(types::I32, pc);
+        self.b.ins().store(trusted(), pc, context, offset(offset_of!(Context, pc)));
+        let code = self.b.ins().iconst(types::I32, i64::from(why as u32));
+        self.b.ins().return_(&[code]);
+    }
+
+    /// Goes on where a check of the segment at hand holds; else leaves at its first instruction: nothing has been done.
+    pub(super) fn check(&mut self, holds: Value) {
+        let go = self.b.create_block();
+        let stop = match self.segment.stop {
+            Some(stop) => stop,
+            None => {
+                let stop = self.b.create_block();
+                self.b.set_cold_block(stop);
+                self.segment.stop = Some(stop);
+                self.stops.push((stop, self.segment.from, self.at));
+                stop
+            }
+        };
+        self.b.ins().brif(holds, go, &[], stop, &[]);
+        self.b.switch_to_block(go);
+    }
+
+    /// The ways out that checks of segments have.
+    pub(super) fn stops(&mut self) {
+        for (stop, from, at) in std::mem::take(&mut self.stops) {
+            self.b.switch_to_block(stop);
+            self.at = at;
+            self.leave(Exit::Check, from);
+        }
+    }
+}
+
+/// Whether a register holds a number and no predicate.
+fn width_is_value(function: &crate::program::env::Function, n: usize) -> bool {
+    function.slots.name(n).0 != Class::P
+}

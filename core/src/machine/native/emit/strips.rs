@@ -1,0 +1,207 @@
+//! What is computed in strips of four lanes.
+
+use super::super::ops::Ops;
+use super::Emit;
+use super::compute::{float_condition, integer_condition};
+use super::values::{Strip, Word};
+use crate::alu::float::FloatOp as F;
+use crate::alu::int::IntOp as I;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+fn word(value: Value) -> Strip {
+    Strip::W(Word { value, float: false, loose: false })
+}
+
+impl Emit<'_, '_> {
+    /// An operation on four lanes; `amount`: what it shifts by.
+    pub(super) fn compute(&mut self, op: Ops, x: &[Strip], amount: Option<Value>) -> Strip {
+        if op.is_logic() {
+            let masks: Vec<Value> =
+                x.iter().map(|s| if let Strip::P(mask) = s { *mask } else { self.context }).collect();
+            return Strip::P(self.logic(op, &masks));
+        }
+        match op {
+            Ops::Float(op) => self.strip_float(op, x),
+            Ops::Int(I::MovW | I::MovQ) => x[0],
+            Ops::Int(I::SelW | I::SelQ) => match x {
+                [a, b, Strip::P(mask)] => self.choose(*mask, *a, *b),
+                _ => x[0],
+            },
+            Ops::Int(op) => match x {
+                [Strip::Q(a), rest @ ..] => self.strip_wide(op, *a, rest, amount),
+                [Strip::W(a), rest @ ..] => {
+                    let a = self.integers(*a);
+                    self.strip_integer(op, a, rest, amount)
+                }
+                _ => x[0],
+            },
+        }
+    }
+
+    /// One of two by a mask.
+    pub(super) fn choose(&mut self, mask: Value, yes: Strip, no: Strip) -> Strip {
+        match (yes, no) {
+            (Strip::W(a), Strip::W(b)) => {
+                let (a, b) = (self.integers(a), self.integers(b));
+                word(self.b.ins().bitselect(mask, a, b))
+            }
+            (Strip::Q(a), Strip::Q(b)) => {
+                let masks = self.wide_mask(mask);
+                Strip::Q([0, 1].map(|k| self.b.ins().bitselect(masks[k], a[k], b[k])))
+            }
+            (Strip::P(a), Strip::P(b)) => Strip::P(self.b.ins().bitselect(mask, a, b)),
+            _ => yes,
+        }
+    }
+
+    fn strip_integer(&mut self, op: I, a: Value, rest: &[Strip], amount: Option<Value>) -> Strip {
+        let ty = types::I32X4;
+        if let (I::Shl32 | I::ShrU32 | I::ShrS32, Some(amount)) = (op, amount) {
+            return word(self.shifted(op, ty, a, amount));
+        }
+        let b = match rest.first() {
+            Some(Strip::W(b)) => self.integers(*b),
+            _ => a,
+        };
+        if let Some(condition) = integer_condition(op) {
+            return Strip::P(self.b.ins().icmp(condition, a, b));
+        }
+        match op {
+            I::Add32 => word(self.b.ins().iadd(a, b)),
+            I::Sub32 => word(self.b.ins().isub(a, b)),
+            I::MulLo32 => word(self.b.ins().imul(a, b)),
+            I::MadLo32 => {
+                let c = match rest.get(1) {
+                    Some(Strip::W(c)) => self.integers(*c),
+                    _ => a,
+                };
+                let product = self.b.ins().imul(a, b);
+                word(self.b.ins().iadd(product, c))
+            }
+            I::And32 => word(self.b.ins().band(a, b)),
+            I::Or32 => word(self.b.ins().bor(a, b)),
+            I::Xor32 => word(self.b.ins().bxor(a, b)),
+            I::Not32 => word(self.b.ins().bnot(a)),
+            I::Neg32 => word(self.b.ins().ineg(a)),
+            I::AbsS32 => word(self.b.ins().iabs(a)),
+            I::MinS32 => word(self.b.ins().smin(a, b)),
+            I::MaxS32 => word(self.b.ins().smax(a, b)),
+            I::MinU32 => word(self.b.ins().umin(a, b)),
+            I::MaxU32 => word(self.b.ins().umax(a, b)),
+            I::ZextWQ => Strip::Q(self.widened(a, false)),
+            I::SextWQ => Strip::Q(self.widened(a, true)),
+            I::MulWideS32 | I::MulWideU32 | I::MadWideS32 | I::MadWideU32 => {
+                let signed = matches!(op, I::MulWideS32 | I::MadWideS32);
+                let (a, b) = (self.widened(a, signed), self.widened(b, signed));
+                let product = [0, 1].map(|k| self.b.ins().imul(a[k], b[k]));
+                match rest.get(1) {
+                    Some(Strip::Q(c)) => Strip::Q([0, 1].map(|k| self.b.ins().iadd(product[k], c[k]))),
+                    _ => Strip::Q(product),
+                }
+            }
+            _ => word(a),
+        }
+    }
+
+    /// Four numbers of 32 bits as two times two of 64.
+    fn widened(&mut self, a: Value, signed: bool) -> [Value; 2] {
+        if signed {
+            [self.b.ins().swiden_low(a), self.b.ins().swiden_high(a)]
+        } else {
+            [self.b.ins().uwiden_low(a), self.b.ins().uwiden_high(a)]
+        }
+    }
+
+    /// The low halves of two times two numbers of 64 bits.
+    fn narrowed(&mut self, pairs: [Value; 2]) -> Value {
+        let [a, b] = pairs.map(|pair| self.reinterpret(types::I8X16, pair));
+        let lanes: Vec<u8> = [0, 8, 16, 24].into_iter().flat_map(|first| first..first + 4).collect();
+        let mask = self.b.func.dfg.immediates.push(lanes.into());
+        let low = self.b.ins().shuffle(a, b, mask);
+        self.reinterpret(types::I32X4, low)
+    }
+
+    fn strip_wide(&mut self, op: I, a: [Value; 2], rest: &[Strip], amount: Option<Value>) -> Strip {
+        let ty = types::I64X2;
+        if let (I::Shl64 | I::ShrU64, Some(amount)) = (op, amount) {
+            return Strip::Q(a.map(|pair| self.shifted(op, ty, pair, amount)));
+        }
+        let b = match rest.first() {
+            Some(Strip::Q(b)) => *b,
+            _ => a,
+        };
+        if let Some(condition) = integer_condition(op) {
+            // Unsigned numbers with the upper half first compare as signed ones.
+            let (mut a, mut b) = (a, b);
+            if matches!(op, I::LtU64 | I::LeU64 | I::GtU64 | I::GeU64) {
+                let top = self.b.ins().iconst(types::I64, i64::MIN);
+                let top = self.b.ins().splat(ty, top);
+                a = a.map(|pair| self.b.ins().bxor(pair, top));
+                b = b.map(|pair| self.b.ins().bxor(pair, top));
+            }
+            let condition = match condition {
+                IntCC::UnsignedLessThan => IntCC::SignedLessThan,
+                IntCC::UnsignedLessThanOrEqual => IntCC::SignedLessThanOrEqual,
+                IntCC::UnsignedGreaterThan => IntCC::SignedGreaterThan,
+                IntCC::UnsignedGreaterThanOrEqual => IntCC::SignedGreaterThanOrEqual,
+                other => other,
+            };
+            let masks = [0, 1].map(|k| self.b.ins().icmp(condition, a[k], b[k]));
+            return Strip::P(self.narrowed(masks));
+        }
+        let each = |emit: &mut Self, f: &mut dyn FnMut(&mut Self, Value, Value) -> Value| {
+            Strip::Q([0, 1].map(|k| f(emit, a[k], b[k])))
+        };
+        match op {
+            I::Add64 => each(self, &mut |emit, a, b| emit.b.ins().iadd(a, b)),
+            I::Sub64 => each(self, &mut |emit, a, b| emit.b.ins().isub(a, b)),
+            I::MulLo64 => each(self, &mut |emit, a, b| emit.b.ins().imul(a, b)),
+            I::MadLo64 => {
+                let Some(Strip::Q(c)) = rest.get(1) else { return Strip::Q(a) };
+                Strip::Q([0, 1].map(|k| {
+                    let product = self.b.ins().imul(a[k], b[k]);
+                    self.b.ins().iadd(product, c[k])
+                }))
+            }
+            I::And64 => each(self, &mut |emit, a, b| emit.b.ins().band(a, b)),
+            I::Or64 => each(self, &mut |emit, a, b| emit.b.ins().bor(a, b)),
+            I::Xor64 => each(self, &mut |emit, a, b| emit.b.ins().bxor(a, b)),
+            I::Neg64 => each(self, &mut |emit, a, _| emit.b.ins().ineg(a)),
+            I::TruncQW => word(self.narrowed(a)),
+            _ => Strip::Q(a),
+        }
+    }
+
+    fn strip_float(&mut self, op: F, x: &[Strip]) -> Strip {
+        let ty = types::F32X4;
+        if op == F::F32OfS32 {
+            let Strip::W(a) = x[0] else { return x[0] };
+            let a = self.integers(a);
+            return Strip::W(Word { value: self.b.ins().fcvt_from_sint(ty, a), float: true, loose: false });
+        }
+        let mut reals = Vec::new();
+        for strip in x {
+            let Strip::W(word) = strip else { return x[0] };
+            reals.push(self.floats(*word));
+        }
+        if let (Some((condition, not)), [a, b]) = (float_condition(op), &reals[..]) {
+            let mask = if condition == FloatCC::Unordered {
+                // One of them is not equal to itself.
+                let (a, b) = (self.b.ins().fcmp(condition, *a, *a), self.b.ins().fcmp(condition, *b, *b));
+                self.b.ins().bor(a, b)
+            } else {
+                self.b.ins().fcmp(condition, *a, *b)
+            };
+            return Strip::P(if not { self.b.ins().bnot(mask) } else { mask });
+        }
+        if matches!(op, F::NeF32 | F::EquF32) {
+            let less = self.b.ins().fcmp(FloatCC::LessThan, reals[0], reals[1]);
+            let greater = self.b.ins().fcmp(FloatCC::GreaterThan, reals[0], reals[1]);
+            let mask = self.b.ins().bor(less, greater);
+            return Strip::P(if op == F::EquF32 { self.b.ins().bnot(mask) } else { mask });
+        }
+        let value = self.real_value(op, ty, &reals);
+        Strip::W(Word { value, float: true, loose: true })
+    }
+}

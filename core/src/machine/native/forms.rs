@@ -1,0 +1,246 @@
+//! How each instruction of a kernel is compiled, and which registers are held as lines where.
+//!
+//! D-affine says which registers lie on a line before each instruction. Whether native code holds one as the numbers of its line
+//! depends on who writes it, too: an instruction that is executed lane by lane leaves a vector, whatever is known of it. So what
+//! is held how is found by going through the blocks until nothing changes, from lines to vectors.
+
+use super::ops::{Ops, scalar_op, strip_op};
+use super::plan::Token;
+use crate::program::affine::{Line, Pattern};
+use crate::program::env::{Function, ProgEnv};
+use crate::program::instr::{Instr, Op, Slot};
+use crate::program::ops::Class;
+use crate::program::uses::{reads, writes};
+use fixedbitset::FixedBitSet;
+
+/// How an instruction is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// Once for all lanes, on lines and masks.
+    Scalar,
+    /// In strips of four lanes.
+    Strip,
+    /// A load of one word for all lanes, or for each half of them.
+    LoadOne,
+    /// A load of a row of words.
+    LoadRow,
+    /// A store of a row of words.
+    StoreRow,
+    /// By way of the machine, on the frame.
+    Helper,
+    /// `bra`.
+    Branch,
+    /// `ssy`.
+    Push,
+    /// `sync`.
+    Sync,
+    /// A barrier of the whole block.
+    Barrier,
+    /// The end of the thread.
+    End,
+    /// By the interpreter.
+    Outside,
+}
+
+impl Way {
+    /// Whether it ends a block.
+    pub const fn ends(self) -> bool {
+        matches!(self, Self::Branch | Self::Sync | Self::Barrier | Self::End | Self::Outside)
+    }
+}
+
+/// What is known before an instruction.
+pub(super) struct Known<'a> {
+    pub env: &'a ProgEnv,
+    pub function: &'a Function,
+    /// By number of the register.
+    pub patterns: &'a [Pattern],
+    /// Registers that are held as lines.
+    pub lines: &'a FixedBitSet,
+}
+
+impl Known<'_> {
+    /// The number of a register.
+    pub fn number(&self, class: Class, slot: Slot) -> Option<usize> {
+        self.function.slots.number(class, slot)
+    }
+
+    /// The line of a register that is held as one.
+    pub fn line(&self, class: Class, slot: Slot) -> Option<Line> {
+        let n = self.number(class, slot)?;
+        match self.patterns[n] {
+            Pattern::Affine(line) if self.lines.contains(n) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// Whether a predicate is the same in all lanes.
+    pub fn is_one(&self, slot: Slot) -> bool {
+        let pattern = self.number(Class::P, slot).map(|n| self.patterns[n]);
+        matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform())
+    }
+
+    /// The value of a register of one known value.
+    pub fn value(&self, class: Class, slot: Slot) -> Option<u64> {
+        self.line(class, slot)?.value(class)
+    }
+
+    /// How an instruction is compiled, and whether its result is held as a line; `after`: what it leaves in its registers.
+    pub fn way(&self, i: &Instr, after: &[(usize, Pattern)]) -> Way {
+        match i.op {
+            Op::Bra => Way::Branch,
+            Op::Ssy if i.guard.is_none() => Way::Push,
+            Op::Sync if i.guard.is_none() => Way::Sync,
+            Op::Exit if i.guard.is_none() => Way::End,
+            Op::Bar if i.guard.is_none() => Way::Barrier,
+            Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 => self.access(i),
+            Op::Mem => Way::Helper,
+            Op::Int(_) | Op::Float(_) => self.data(i, after),
+            _ => Way::Outside,
+        }
+    }
+
+    /// How a plain access is compiled.
+    fn access(&self, i: &Instr) -> Way {
+        let Some(line) = self.line(Class::Q, i.a).filter(|_| i.guard.is_none()) else { return Way::Helper };
+        let load = matches!(i.op, Op::LdGlobal32 | Op::LdShared32);
+        match line.stride {
+            0 if load => Way::LoadOne,
+            4 if load => Way::LoadRow,
+            4 => Way::StoreRow,
+            _ => Way::Helper,
+        }
+    }
+
+    fn data(&self, i: &Instr, after: &[(usize, Pattern)]) -> Way {
+        let Some(op) = Ops::of(i) else { return Way::Helper };
+        let shape = op.shape();
+        let sources = [i.a, i.b, i.c, i.e];
+        let (mut lines, mut ones) = (true, true);
+        for (class, slot) in shape.sources.iter().zip(sources) {
+            match class {
+                Class::P => ones &= self.is_one(slot),
+                class => {
+                    let line = self.line(*class, slot);
+                    lines &= line.is_some();
+                    ones &= line.is_some_and(|line| line.is_uniform());
+                }
+            }
+        }
+        let guarded_one = i.guard.is_none_or(|guard| self.is_one(guard.pred));
+        let result = after.first().map(|(_, pattern)| *pattern);
+        let on_line = matches!(result, Some(Pattern::Affine(_)));
+        let scalar = match shape.dest {
+            // Masks are combined as a whole, and one comparison serves all lanes.
+            Class::P => op.is_logic() || ones,
+            _ => on_line && lines && guarded_one && (ones || !shape.sources.contains(&Class::P)),
+        };
+        if scalar && scalar_op(op) && (shape.dest != Class::P || i.guard.is_none()) {
+            return Way::Scalar;
+        }
+        let amount = |k: usize| self.line(Class::W, sources[k]).is_some_and(|line| line.is_uniform());
+        if strip_op(op, amount) && !op.is_logic() && (shape.dest != Class::P || i.guard.is_none()) {
+            return Way::Strip;
+        }
+        Way::Helper
+    }
+}
+
+/// Whether a way leaves its result as a line.
+pub(super) fn leaves_line(way: Way, pattern: Pattern) -> bool {
+    matches!(way, Way::Scalar | Way::LoadOne) && matches!(pattern, Pattern::Affine(_))
+}
+
+/// What is held as lines before each instruction of a function, and how each is compiled.
+pub(super) struct Forms {
+    pub lines: Vec<FixedBitSet>,
+    pub ways: Vec<Way>,
+}
+
+#[derive(Debug)]
+/// The patterns before each instruction, from the function's start; empty where nobody comes. And what it leaves.
+pub(super) struct Patterns {
+    pub before: Vec<Vec<Pattern>>,
+    pub after: Vec<Vec<(usize, Pattern)>>,
+}
+
+impl Forms {
+    /// Goes through the instructions until nothing changes.
+    pub fn of(
+        env: &ProgEnv,
+        function: &Function,
+        code: &[Instr],
+        patterns: &Patterns,
+        tokens: &[Option<Vec<Token>>],
+    ) -> Self {
+        let (count, start) = (function.slots.count(), function.start.0);
+        let predicates = usize::from(function.slots.w) + usize::from(function.slots.q);
+        let mut lines: Vec<FixedBitSet> = Vec::with_capacity(code.len());
+        for before in &patterns.before {
+            let mut set = FixedBitSet::with_capacity(count);
+            let affine = before.iter().take(predicates).enumerate();
+            set.extend(affine.filter(|(_, p)| matches!(p, Pattern::Affine(_))).map(|(n, _)| n));
+            lines.push(set);
+        }
+        let mut ways = vec![Way::Outside; code.len()];
+        loop {
+            let mut changed = false;
+            for (k, i) in code.iter().enumerate().filter(|(k, _)| !patterns.before[*k].is_empty()) {
+                let known = Known { env, function, patterns: &patterns.before[k], lines: &lines[k] };
+                let way = known.way(i, &patterns.after[k]);
+                ways[k] = way;
+                let mut out = lines[k].clone();
+                writes(i, env, |class, slot| {
+                    if let Some(n) = function.slots.number(class, slot) {
+                        let pattern =
+                            patterns.after[k].iter().find(|(m, _)| *m == n).map_or(Pattern::Vector, |(_, p)| *p);
+                        out.set(n, n < predicates && leaves_line(way, pattern));
+                    }
+                });
+                let synced = tokens[k].as_ref().and_then(|stack| stack.last()).filter(|_| way == Way::Sync);
+                let target = synced.and_then(|(_, to)| to.checked_sub(start)).map(|to| to as usize);
+                for to in successors(i, k, start, env).into_iter().chain(target) {
+                    if let Some(there) = lines.get_mut(to) {
+                        let before = there.count_ones(..);
+                        there.intersect_with(&out);
+                        changed |= there.count_ones(..) != before;
+                    }
+                }
+            }
+            if !changed {
+                return Self { lines, ways };
+            }
+        }
+    }
+}
+
+/// Where lanes may go on from an instruction, within the function.
+pub(super) fn successors(i: &Instr, k: usize, start: u32, env: &ProgEnv) -> Vec<usize> {
+    let inside = |pc: u32| pc.checked_sub(start).map(|k| k as usize);
+    let mut to = Vec::new();
+    match i.op {
+        Op::Bra | Op::Break => to.extend(inside(i.imm)),
+        Op::Brx => to.extend(env.tables.get(i.imm as usize).into_iter().flatten().filter_map(|pc| inside(*pc))),
+        _ => {}
+    }
+    if i.guard.is_some() || !matches!(i.op, Op::Bra | Op::Exit | Op::Ret | Op::Trap | Op::Sync) {
+        to.push(k + 1);
+    }
+    to
+}
+
+/// The registers that an instruction reads, by number.
+pub(super) fn sources(i: &Instr, env: &ProgEnv, function: &Function) -> Vec<usize> {
+    let mut all = Vec::new();
+    reads(i, env, |class, slot| all.extend(function.slots.number(class, slot)));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The registers that it writes, by number.
+pub(super) fn results(i: &Instr, env: &ProgEnv, function: &Function) -> Vec<usize> {
+    let mut all = Vec::new();
+    writes(i, env, |class, slot| all.extend(function.slots.number(class, slot)));
+    all
+}

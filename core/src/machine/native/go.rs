@@ -1,0 +1,215 @@
+//! Lanes run natively for as long as they can; what they cannot do is done here or by the interpreter.
+
+use super::code::{Back, Entry};
+use super::context::Exit;
+use super::lines::{settle, take};
+use super::session::Session;
+use crate::base::{LaneMask, expand};
+use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
+use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
+use crate::memory::{Cx, Memory};
+use crate::verdict::Sink;
+use pulp::Simd;
+
+/// How far lanes went.
+pub(in crate::machine) enum Went {
+    /// The interpreter goes on with them, for so many instructions at most.
+    Interpret(u32),
+    /// They were handed over.
+    Pick,
+}
+
+/// How a visit to native code ended.
+enum Visit {
+    /// They may go on natively.
+    On,
+    Went(Went),
+}
+
+/// Runs lanes natively.
+#[inline(never)]
+pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    fuel: &mut u32,
+    cx: &mut Cx<'_, S>,
+) -> Result<Went, Box<Halt>> {
+    // Where it is called back, the machine does not know of it.
+    let Some(session) = sh.native.take() else { return Ok(Went::Interpret(u32::MAX)) };
+    let went = loop {
+        match visit(simd, warp, flow, sh, mem, fuel, cx, session) {
+            Ok(Visit::On) => {}
+            Ok(Visit::Went(went)) => break Ok(went),
+            Err(halt) => break Err(halt),
+        }
+    };
+    sh.native = Some(session);
+    went
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "what the innermost loop has, and the session")]
+fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    fuel: &mut u32,
+    cx: &mut Cx<'_, S>,
+    session: &mut Session,
+) -> Result<Visit, Box<Halt>> {
+    let kernel = std::sync::Arc::clone(&session.kernel);
+    let plan = &kernel.plan;
+    let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
+    let k = flow.pc.wrapping_sub(plan.function.start.0);
+    let Some(entry) = plan.entries.get(k as usize).filter(|_| flow.depth == 0) else {
+        return interpret(u32::MAX);
+    };
+    let next = plan.next[k as usize];
+    let Some(number) = *entry else { return interpret(next) };
+    if *fuel == 0 {
+        return interpret(0);
+    }
+    let forgotten = cx.hints.forgotten();
+    if session.forgotten != forgotten {
+        session.sites.fill(super::context::Site::NONE);
+        session.forgotten = forgotten;
+    }
+    let mask = flow.mask;
+    if session.lanes.0 != mask {
+        session.lanes = (mask, expand(mask, &cx.tables));
+    }
+    let Warp { frames, local, lines, .. } = &mut *warp;
+    let Some(frame) = frames.first_mut() else { return interpret(u32::MAX) };
+    let lines = &mut lines.0;
+    if lines.at.take().is_none_or(|at| at != (k, mask)) {
+        lines.values.resize(plan.scalars(), 0);
+        if !take(&plan.held[k as usize], frame, mask, &mut lines.values, plan.verify) {
+            return interpret(next);
+        }
+    }
+    let Session { sites, lanes, trip, .. } = &mut *session;
+    let on = Entry {
+        simd,
+        frame,
+        sh: &mut *sh,
+        local,
+        mem,
+        cx,
+        sites,
+        scalars: &mut lines.values,
+        mask,
+        lanes: &lanes.1,
+        fuel: *fuel,
+        number,
+        trip: *trip,
+    };
+    let Some(back) = kernel.code.enter(on) else { return interpret(u32::MAX) };
+    let executed = *fuel - back.left;
+    let active = u64::from(mask.count_ones());
+    sh.threads = sh.threads.wrapping_add(active * u64::from(executed - back.hidden));
+    *fuel = back.left;
+    flow.pc = back.pc;
+    let at = back.pc - plan.function.start.0;
+    warp.lines.0.at = Some((at, mask));
+    if back.tokens > 0 {
+        push(warp, *flow, plan.tokens[at as usize].as_deref().unwrap_or_default(), back.tokens as usize);
+    }
+    came_back(back, warp, flow, sh, fuel, session)
+}
+
+/// Tokens that were pushed natively are still on the stack.
+fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[(TokenKind, u32)], count: usize) {
+    for (kind, to) in &stack[stack.len().saturating_sub(count)..] {
+        let mut here = flow;
+        warp.control.push(&mut here, *kind, flow.mask, *to);
+    }
+}
+
+/// What follows where native code came back.
+#[inline(always)]
+fn came_back<C: Control>(
+    back: Back,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    fuel: &mut u32,
+    session: &Session,
+) -> Result<Visit, Box<Halt>> {
+    let (mask, plan) = (flow.mask, &session.kernel.plan);
+    let at = (back.pc - plan.function.start.0) as usize;
+    let i = plan.code[at];
+    match back.exit {
+        Exit::Barrier => {
+            if mask == warp.control.live()
+                && let Some(id) = sh.join(&i, mask, warp.index)
+            {
+                one(fuel, sh, mask);
+                // It goes on at the instruction behind, with the same lanes.
+                moved(warp, at, session);
+                return Ok(next(warp.control.wait(flow, mask, Wait::Barrier(id))));
+            }
+            settle(session, warp);
+            Ok(Visit::Went(Went::Interpret(1)))
+        }
+        Exit::End if !C::WAITS || mask == warp.control.live() => {
+            one(fuel, sh, mask);
+            warp.lines.0.at = None;
+            sh.exited += mask.count_ones();
+            sh.barriers.leave_cluster(warp.arrivals.exit(mask));
+            Ok(next(warp.control.exit(flow, mask)))
+        }
+        exit => {
+            settle(session, warp);
+            match exit {
+                Exit::Diverge => Ok(next(warp.control.diverge(flow, back.taken, i.imm))),
+                Exit::Sync => match warp.control.rejoin(TokenKind::Sync, mask, flow.depth) {
+                    Some(to) => {
+                        flow.pc = to;
+                        Ok(Visit::On)
+                    }
+                    None => Ok(next(warp.control.sync(flow))),
+                },
+                Exit::Fault => match back.fault {
+                    Some(fault) => Err(stopped(*fault, mask)),
+                    None => Ok(Visit::Went(Went::Interpret(1))),
+                },
+                Exit::Fuel => Ok(Visit::Went(Went::Interpret(u32::MAX))),
+                _ => Ok(Visit::Went(Went::Interpret(plan.next[at]))),
+            }
+        }
+    }
+}
+
+/// An instruction more was executed.
+fn one(fuel: &mut u32, sh: &mut Shared<'_>, mask: LaneMask) {
+    *fuel -= 1;
+    sh.threads = sh.threads.wrapping_add(mask.count_ones().into());
+}
+
+const fn next(next: Next) -> Visit {
+    match next {
+        Next::Go => Visit::On,
+        Next::Pick => Visit::Went(Went::Pick),
+    }
+}
+
+/// The warp goes on behind an instruction; what is held there is held here, unless it is a line there and a vector here.
+fn moved<C>(warp: &mut Warp<C>, at: usize, session: &Session) {
+    let plan = &session.kernel.plan;
+    let (Some(here), Some(there)) = (plan.held.get(at), plan.held.get(at + 1)) else { return settle(session, warp) };
+    let same =
+        there.iter().all(|h| here.iter().any(|o| (o.at, o.line.halves, o.class) == (h.at, h.line.halves, h.class)));
+    let all = here.iter().all(|h| there.iter().any(|o| o.at == h.at) || !plan.alive_at(at + 1, h));
+    if same && all {
+        if let Some((pc, _)) = &mut warp.lines.0.at {
+            *pc = at as u32 + 1;
+        }
+    } else {
+        settle(session, warp);
+    }
+}

@@ -1,0 +1,21 @@
+//! Kernels as machine code: an optimisation that no result can be told from the interpreter by.
+//!
+//! A kernel that has run for a while is compiled: whole warps at a time, registers that lie on a line over the lanes
+//! (D-affine) as numbers, the others in strips of four lanes. Native code is entered between instructions and leaves there; it
+//! does nothing that it has not checked before. Faults, branches that part lanes, barriers, ends of turns and everything that is
+//! not compiled are left to the interpreter or to the control model, from the state that the interpreter would be in: `go` goes
+//! back and forth. `plan` says what is compiled how, `emit` makes it, `code` has it in memory.
+
+mod code;
+mod context;
+mod emit;
+mod forms;
+mod go;
+mod lines;
+mod ops;
+mod plan;
+mod session;
+
+pub(in crate::machine) use go::{Went, go};
+pub(in crate::machine) use lines::{Lines, settle};
+pub(in crate::machine) use session::{Compiled, Session};

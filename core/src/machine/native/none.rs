@@ -1,0 +1,57 @@
+//! In place of machine code, where that is left out: kernels are interpreted.
+
+use crate::base::Aside;
+use crate::machine::config::Engine;
+use crate::machine::control::{Control, Flow};
+use crate::machine::grid::loaded::Loaded;
+use crate::machine::warp::state::{Halt, Shared, Warp};
+use crate::memory::{Cx, Memory};
+use crate::program::env::ProgEnv;
+use pulp::Simd;
+use std::sync::Arc;
+
+/// Nothing is held.
+pub type Lines = ();
+
+/// Nothing is compiled.
+#[derive(Clone, Debug, Default)]
+pub(in crate::machine) struct Compiled(Aside<()>);
+
+/// None runs.
+#[derive(Debug)]
+pub(in crate::machine) enum Session {}
+
+/// How far lanes went.
+pub(in crate::machine) enum Went {
+    /// The interpreter goes on with them, for so many instructions at most.
+    Interpret(u32),
+    /// They were handed over.
+    #[expect(dead_code, reason = "as where there is machine code")]
+    Pick,
+}
+
+impl Compiled {
+    /// There is none.
+    pub fn session(&self, _: &Arc<ProgEnv>, _: &Loaded, _: Engine, _: u64) -> Result<Session, u64> {
+        let Self(_) = self;
+        Err(u64::MAX)
+    }
+}
+
+/// Nobody calls it.
+pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S>(
+    _: V,
+    _: &mut Warp<C>,
+    _: &mut Flow,
+    _: &mut Shared<'_>,
+    _: &mut M,
+    _: &mut u32,
+    _: &mut Cx<'_, S>,
+) -> Result<Went, Box<Halt>> {
+    Ok(Went::Interpret(u32::MAX))
+}
+
+/// All is in the frame.
+pub(in crate::machine) fn settle<C>(session: &Session, _: &mut Warp<C>) {
+    match *session {}
+}

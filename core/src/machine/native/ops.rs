@@ -1,0 +1,148 @@
+//! The operations that native code has instructions for. All others go by way of the machine's own, on the frame.
+
+use crate::alu::float::FloatOp;
+use crate::alu::int::IntOp;
+use crate::program::instr::{Instr, Op};
+use crate::program::ops::Shape;
+
+/// A data operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ops {
+    Int(IntOp),
+    Float(FloatOp),
+}
+
+impl Ops {
+    /// That of an instruction.
+    pub const fn of(i: &Instr) -> Option<Self> {
+        match i.op {
+            Op::Int(op) => Some(Self::Int(op)),
+            Op::Float(op) => Some(Self::Float(op)),
+            _ => None,
+        }
+    }
+
+    /// What it reads and writes.
+    pub fn shape(self) -> Shape {
+        match self {
+            Self::Int(op) => op.shape(),
+            Self::Float(op) => op.shape(),
+        }
+    }
+
+    /// Whether it combines predicates, all lanes at once.
+    pub const fn is_logic(self) -> bool {
+        use IntOp as I;
+        matches!(self, Self::Int(I::NotP | I::AndP | I::OrP | I::XorP | I::MovP | I::SelP))
+    }
+}
+
+/// Whether there are vector instructions for it whatever its operands are held as.
+const fn vectors(op: Ops) -> bool {
+    use FloatOp as F;
+    use IntOp as I;
+    match op {
+        Ops::Int(op) => matches!(
+            op,
+            I::MovW
+                | I::MovQ
+                | I::Add32
+                | I::Add64
+                | I::Sub32
+                | I::Sub64
+                | I::MulLo32
+                | I::MulLo64
+                | I::MadLo32
+                | I::MadLo64
+                | I::MulWideS32
+                | I::MulWideU32
+                | I::MadWideS32
+                | I::MadWideU32
+                | I::And32
+                | I::And64
+                | I::Or32
+                | I::Or64
+                | I::Xor32
+                | I::Xor64
+                | I::Not32
+                | I::Neg32
+                | I::Neg64
+                | I::AbsS32
+                | I::MinS32
+                | I::MaxS32
+                | I::MinU32
+                | I::MaxU32
+                | I::SelW
+                | I::SelQ
+                | I::ZextWQ
+                | I::SextWQ
+                | I::TruncQW
+                | I::EqW
+                | I::NeW
+                | I::LtS32
+                | I::LeS32
+                | I::GtS32
+                | I::GeS32
+                | I::LtU32
+                | I::LeU32
+                | I::GtU32
+                | I::GeU32
+                | I::EqQ
+                | I::NeQ
+                | I::LtS64
+                | I::LeS64
+                | I::GtS64
+                | I::GeS64
+                | I::LtU64
+                | I::LeU64
+                | I::GtU64
+                | I::GeU64
+        ),
+        Ops::Float(op) => matches!(
+            op,
+            F::AddF32
+                | F::SubF32
+                | F::MulF32
+                | F::FmaF32
+                | F::DivF32
+                | F::RcpF32
+                | F::SqrtF32
+                | F::RsqrtF32
+                | F::NegF32
+                | F::AbsF32
+                | F::MinF32
+                | F::MaxF32
+                | F::F32OfS32
+                | F::EqF32
+                | F::NeF32
+                | F::LtF32
+                | F::LeF32
+                | F::GtF32
+                | F::GeF32
+                | F::EquF32
+                | F::NeuF32
+                | F::LtuF32
+                | F::LeuF32
+                | F::GtuF32
+                | F::GeuF32
+                | F::NumF32
+                | F::NanF32
+        ),
+    }
+}
+
+/// Whether it shifts by its second operand.
+pub(super) const fn shifts(op: Ops) -> bool {
+    use IntOp as I;
+    matches!(op, Ops::Int(I::Shl32 | I::ShrU32 | I::ShrS32 | I::Shl64 | I::ShrU64))
+}
+
+/// Whether there are scalar instructions for it.
+pub(super) const fn scalar_op(op: Ops) -> bool {
+    vectors(op) || shifts(op) || op.is_logic()
+}
+
+/// Whether there are vector instructions for it; `one`: whether an operand is the same in all lanes.
+pub(super) fn strip_op(op: Ops, one: impl Fn(usize) -> bool) -> bool {
+    vectors(op) || shifts(op) && one(1)
+}

@@ -1,0 +1,274 @@
+//! What is compiled of a kernel: its blocks, how each instruction is compiled, what is held where, and which tokens are on the
+//! stack before each instruction.
+
+use super::forms::{Forms, Patterns, Way, successors};
+use crate::base::Pc;
+use crate::machine::control::TokenKind;
+use crate::program::affine::{Affine, Line, Pattern, Threads};
+use crate::program::alive::Alive;
+use crate::program::env::{FuncId, Function, ProgEnv};
+use crate::program::instr::{Instr, Op, Slot};
+use crate::program::ops::Class;
+use crate::program::uses::writes;
+use fixedbitset::FixedBitSet;
+use std::collections::BTreeSet;
+
+/// Instructions times registers of a kernel at most.
+const LIMIT: usize = 1 << 19;
+/// Tokens on the stack at most.
+const TOKENS: usize = 64;
+
+/// A token that native code pushes: its kind and its address.
+pub(super) type Token = (TokenKind, u32);
+
+/// A register that native code holds as the numbers of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Held {
+    pub class: Class,
+    pub slot: Slot,
+    pub line: Line,
+    /// Where its values are among [`super::context::Context::scalars`]: that of the first lane, of the second half behind it.
+    pub at: u32,
+}
+
+/// A kernel, ready to be compiled.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub function: Function,
+    pub code: Vec<Instr>,
+    pub patterns: Patterns,
+    pub lines: Vec<FixedBitSet>,
+    pub ways: Vec<Way>,
+    /// Whether a block begins at an instruction; one more than there are.
+    pub leaders: Vec<bool>,
+    /// By instruction: the number of its entry.
+    pub entries: Vec<Option<u32>>,
+    /// By instruction: the registers that are alive before it, by number.
+    pub alive: Vec<FixedBitSet>,
+    /// Registers that no instruction writes.
+    pub fixed: FixedBitSet,
+    /// By instruction: what of it is held as lines, that has to be written to the frame for the interpreter.
+    pub held: Vec<Vec<Held>>,
+    /// By instruction: the tokens that were pushed since the kernel began. `None`: it depends on the way.
+    pub tokens: Vec<Option<Vec<Token>>>,
+    /// Widenings that may wrap around.
+    pub assumptions: BTreeSet<u32>,
+    /// By instruction: how many there are from it to the next entry behind it.
+    pub next: Vec<u32>,
+    /// Whether what is held has to be looked at where native code is entered: an assumption may not hold.
+    pub verify: bool,
+    /// By register: where its values are kept.
+    pub places: Vec<Option<u32>>,
+}
+
+impl Plan {
+    /// Of an entry whose blocks have a shape. `None`: it is too large, or goes ways that native code does not.
+    pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3]) -> Option<Self> {
+        let function = env.function(id).filter(|f| f.defined && f.entry)?.clone();
+        let code = env.code.get(function.start.0 as usize..function.end.0 as usize)?.to_vec();
+        let count = function.slots.count();
+        if code.is_empty() || code.len().saturating_mul(count) > LIMIT {
+            return None;
+        }
+        let affine = Affine::of(env, id, Threads::Block(block), 32);
+        let mut patterns = Patterns { before: vec![Vec::new(); code.len()], after: vec![Vec::new(); code.len()] };
+        let start = function.start.0;
+        affine.each(env, |pc, before, after| {
+            let k = (pc.0 - start) as usize;
+            patterns.before[k] = before.to_vec();
+            patterns.after[k] = after.to_vec();
+        });
+        if affine.gave_up() {
+            return None;
+        }
+        let assumptions: BTreeSet<u32> = affine.assumptions().map(|Pc(pc)| pc - start).collect();
+        let alive = alive(env, id, &function, code.len())?;
+        let tokens = tokens(env, &code, start);
+        let Forms { lines, ways } = Forms::of(env, &function, &code, &patterns, &tokens);
+        let leaders = leaders(&code, &ways, &patterns, start);
+        let mut fixed = FixedBitSet::with_capacity(count);
+        fixed.insert_range(..);
+        for i in &code {
+            writes(i, env, |class, slot| {
+                if let Some(n) = function.slots.number(class, slot) {
+                    fixed.set(n, false);
+                }
+            });
+        }
+        let mut number = 0;
+        let entries = (0..code.len())
+            .map(|k| {
+                let enters = leaders[k] && ways[k] != Way::Outside && !patterns.before[k].is_empty();
+                enters.then(|| {
+                    number += 1;
+                    number - 1
+                })
+            })
+            .collect();
+        let entries: Vec<Option<u32>> = entries;
+        let mut next = vec![1; code.len()];
+        for k in (0..code.len().saturating_sub(1)).rev() {
+            next[k] = if entries[k + 1].is_some() { 1 } else { next[k + 1] + 1 };
+        }
+        let mut plan = Self {
+            function,
+            code,
+            patterns,
+            lines,
+            ways,
+            leaders,
+            entries,
+            alive,
+            fixed,
+            held: Vec::new(),
+            tokens,
+            verify: !assumptions.is_empty(),
+            assumptions,
+            next,
+            places: vec![None; count],
+        };
+        plan.hold();
+        Some(plan)
+    }
+
+    /// How many values of lines there are.
+    pub fn scalars(&self) -> usize {
+        2 * self.places.iter().flatten().count()
+    }
+
+    /// The line that a register is held as before an instruction.
+    pub fn line(&self, k: usize, n: usize) -> Option<Line> {
+        let pattern = self.patterns.before.get(k)?.get(n)?;
+        match pattern {
+            Pattern::Affine(line) if self.lines[k].contains(n) => Some(*line),
+            _ => None,
+        }
+    }
+
+    /// Finds what is held where.
+    fn hold(&mut self) {
+        let mut next = 0;
+        let mut held = Vec::with_capacity(self.code.len());
+        for k in 0..self.code.len() {
+            let mut here = Vec::new();
+            for n in self.alive[k].ones().filter(|n| !self.fixed.contains(*n)) {
+                let Some(line) = self.line(k, n) else { continue };
+                let (class, slot) = self.function.slots.name(n);
+                let at = *self.places[n].get_or_insert_with(|| {
+                    next += 2;
+                    next - 2
+                });
+                here.push(Held { class, slot, line, at });
+            }
+            held.push(here);
+        }
+        self.held = held;
+    }
+
+    /// Whether a register is alive before an instruction.
+    pub fn alive_at(&self, k: usize, held: &Held) -> bool {
+        let n = self.function.slots.number(held.class, held.slot);
+        n.is_none_or(|n| self.alive.get(k).is_none_or(|alive| alive.contains(n)))
+    }
+
+    /// Whether an instruction is one that is counted.
+    pub fn counted(&self, k: usize) -> bool {
+        !matches!(self.ways[k], Way::Push | Way::Sync)
+    }
+}
+
+/// What is alive before each instruction.
+fn alive(env: &ProgEnv, id: FuncId, function: &Function, count: usize) -> Option<Vec<FixedBitSet>> {
+    let alive = Alive::of(env, id, false);
+    let mut all = Vec::with_capacity(count);
+    for pc in function.start.0..function.end.0 {
+        let mut set = FixedBitSet::with_capacity(function.slots.count());
+        set.extend(alive.before(pc)?.iter().filter_map(|(class, slot)| function.slots.number(*class, *slot)));
+        all.push(set);
+    }
+    Some(all)
+}
+
+/// Where blocks begin: at targets, behind what ends one, and where less is known than behind the instruction before.
+fn leaders(code: &[Instr], ways: &[Way], patterns: &Patterns, start: u32) -> Vec<bool> {
+    let mut leaders = vec![false; code.len() + 1];
+    leaders[0] = true;
+    for (k, i) in code.iter().enumerate() {
+        if matches!(i.op, Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Break)
+            && let Some(leader) = i.imm.checked_sub(start).and_then(|to| leaders.get_mut(to as usize))
+        {
+            *leader = true;
+        }
+        leaders[k + 1] |= ways[k].ends();
+        leaders[k] |= ways[k] == Way::Outside;
+        let (Some(next), before) = (patterns.before.get(k + 1), &patterns.before[k]) else { continue };
+        let mut behind = before.clone();
+        for (n, pattern) in &patterns.after[k] {
+            if let Some(there) = behind.get_mut(*n) {
+                *there = *pattern;
+            }
+        }
+        leaders[k + 1] |= *next != behind;
+    }
+    leaders
+}
+
+/// The tokens before each instruction, where they do not depend on the way; all `None` where an instruction leaves open
+/// which there are.
+fn tokens(env: &ProgEnv, code: &[Instr], start: u32) -> Vec<Option<Vec<Token>>> {
+    let mut known: Vec<Option<Option<Vec<Token>>>> = vec![None; code.len()];
+    known[0] = Some(Some(Vec::new()));
+    let mut work = vec![0_usize];
+    while let Some(k) = work.pop() {
+        let Some(Some(here)) = known[k].clone() else { continue };
+        let i = &code[k];
+        let mut next: Vec<(usize, Vec<Token>)> = Vec::new();
+        match i.op {
+            Op::Ssy | Op::PreBrk => {
+                let kind = if i.op == Op::Ssy { TokenKind::Sync } else { TokenKind::Break };
+                let mut more = here.clone();
+                more.push((kind, i.imm));
+                if more.len() <= TOKENS {
+                    next.push((k + 1, more));
+                }
+            }
+            Op::Sync => {
+                let mut fewer = here.clone();
+                if let Some((_, to)) = fewer.pop()
+                    && let Some(to) = to.checked_sub(start)
+                {
+                    next.push((to as usize, fewer));
+                }
+            }
+            Op::Break => {
+                let at = here.iter().rposition(|(kind, _)| *kind == TokenKind::Break);
+                if let Some(at) = at
+                    && let Some(to) = here[at].1.checked_sub(start)
+                {
+                    next.push((to as usize, here[..at].to_vec()));
+                }
+                if i.guard.is_some() {
+                    next.push((k + 1, here.clone()));
+                }
+            }
+            // What a call pushes is popped by its return.
+            Op::PreRet | Op::Call | Op::CallIndirect => next.push((k + 1, here.clone())),
+            _ => next.extend(successors(i, k, start, env).into_iter().map(|to| (to, here.clone()))),
+        }
+        for (to, stack) in next {
+            let Some(there) = known.get_mut(to) else { continue };
+            match there {
+                None => {
+                    *there = Some(Some(stack));
+                    work.push(to);
+                }
+                Some(Some(old)) if *old != stack => {
+                    // What follows is not known either.
+                    return vec![None; code.len()];
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    known.into_iter().map(Option::flatten).collect()
+}
