@@ -48,6 +48,8 @@ mod claims;
 mod ends;
 #[path = "shared/launches.rs"]
 mod examples;
+#[path = "shared/native_programs.rs"]
+mod native_programs;
 #[path = "shared/reference.rs"]
 mod reference;
 #[path = "shared/small.rs"]

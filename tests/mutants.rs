@@ -179,6 +179,9 @@ mod lockstep_ptx;
 mod lockstep_shapes;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod meetings;
+mod native_mutants;
+#[path = "shared/native_programs.rs"]
+mod native_programs;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
 mod programs;
 mod programs_world;
@@ -253,8 +256,9 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 18] = [
+    let families: [(&str, fn()); 19] = [
         ("uniform and affine registers", affine_mutants::are_noticed),
+        ("native code", native_mutants::are_noticed),
         ("barriers of clusters", cluster_mutants::are_told_apart),
         ("asynchronous copies", copies_mutants::are_told_apart),
         ("levels above the block", host_mutants::mutants_are_told_apart),

@@ -4,11 +4,11 @@ use super::form::{Form, PLAIN};
 use super::output;
 use super::report_flags::failed;
 use super::run::counted;
-use super::target::one_of;
+use super::target::{ENGINES, one_of};
 use crate::check::{Bounds, Check, Costs, Observers, Races};
 use crate::launch::Failure;
 use crate::launch::bench::{Case, KERNELS, program};
-use crate::machine::{Config, MemoryModel};
+use crate::machine::{Config, Engine, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::costs::{self, CostsReport};
 use crate::report::document::{self, Checked, Report, Speed};
@@ -27,6 +27,7 @@ Examples:
   warpstep bench                      all nine kernels
   warpstep bench matmul hist --reps 5
   warpstep bench --shift 4            a sixteenth of the work
+  warpstep bench --engine interpreter no machine code
   warpstep bench --memory lsc-mutex --costs --reps 1    messages of a mechanism")]
 pub(super) struct Bench {
     /// Only these kernels.
@@ -45,6 +46,11 @@ pub(super) struct Bench {
     /// sequential consistency (lsc-mutex).
     #[arg(long, value_name = "MODEL", value_parser = MemoryModel::NAMES, default_value = "flat")]
     memory: String,
+
+    /// What executes kernels: the interpreter alone, or machine code as well, once a kernel has run for a while (auto) or from
+    /// its first instruction on (native).
+    #[arg(long, value_parser = one_of(&ENGINES), value_name = "ENGINE", default_value = "auto")]
+    engine: Engine,
 
     /// Run under a check, too: prints how many times longer that takes and the memory of the check.
     #[arg(long, value_name = "CHECK", value_parser = ["races", "bounds"])]
@@ -81,7 +87,7 @@ impl Bench {
 
     fn measure(&self, kernel: &'static str, env: &Arc<ProgEnv>) -> Result<Speed, Failure> {
         let memory = MemoryModel::preset(&self.memory).unwrap_or_default();
-        let config = Config { memory, ..Config::default() };
+        let config = Config { memory, engine: self.engine, ..Config::default() };
         let mut best = Speed { kernel, cpu_seconds: f64::INFINITY, ..Speed::default() };
         for repetition in 0..self.reps {
             let Some(mut case) = Case::new(kernel, self.shift, env, config.clone())? else { break };

@@ -6,7 +6,7 @@ use crate::base::SourceMap;
 use crate::check::{Benign, Check, Observers, RacesOptions};
 use crate::explore::{Limits, Target};
 use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
-use crate::machine::{Bounds, Config, ControlModel, DeviceShape, HeapConfig, MemoryModel};
+use crate::machine::{Bounds, Config, ControlModel, DeviceShape, Engine, HeapConfig, MemoryModel};
 use crate::memory::rsp::SchemeName;
 use crate::program::env::ProgEnv;
 use clap::Args;
@@ -104,6 +104,11 @@ pub(super) struct Common {
     #[arg(long, value_parser = one_of(&MMA), value_name = "ROUNDING")]
     mma: Option<bool>,
 
+    /// What executes kernels: the interpreter alone, or machine code as well, once a kernel has run for a while (auto) or from
+    /// its first instruction on (native). No result depends on it.
+    #[arg(long, value_parser = one_of(&ENGINES), value_name = "ENGINE")]
+    engine: Option<Engine>,
+
     /// Run with a deliberate error (for tests of the tests).
     #[cfg(feature = "mutants")]
     #[arg(long, hide = true, value_name = "NAME")]
@@ -121,6 +126,12 @@ pub(super) const CONTROLS: [Choice<ControlModel>; 3] = [
     (ControlModel::Crs, "crs", "A token stack per warp: lanes meet again at post-dominators"),
     (ControlModel::Its, "its", "A program counter per lane: independent thread scheduling"),
     (ControlModel::Thread, "thread", "Every thread on its own"),
+];
+
+pub(super) const ENGINES: [Choice<Engine>; 3] = [
+    (Engine::Auto, "auto", "The interpreter, and machine code of kernels that run long (default)"),
+    (Engine::Interpreter, "interpreter", "The interpreter"),
+    (Engine::Native { trip: 0 }, "native", "Machine code wherever there can be"),
 ];
 
 const SCHEMES: [Choice<SchemeName>; 2] = [
@@ -201,6 +212,7 @@ impl Common {
             control: if self.its_split { Some(ControlModel::ItsSplit) } else { self.control },
             warp_size: self.warp_size.unwrap_or(32),
             mma_exact: self.mma.unwrap_or(false),
+            engine: self.engine.unwrap_or_default(),
             max_steps: self.max_steps,
             timeout: self.timeout,
             max_memory: Some(self.max_memory.unwrap_or_else(usual_memory)),

@@ -366,6 +366,34 @@ words! {
         AffineHalves = "affine-halves",
         /// Lanes come back from a call together (affine).
         AffineCall = "affine-call",
+        /// NaNs leave native code as the processor makes them (native).
+        NativeNan = "native-nan",
+        /// Native code stores to all lanes of a row (native).
+        NativeRow = "native-row",
+        /// Loads may come before stores of a segment (native).
+        NativeOrder = "native-order",
+        /// Widened numbers are never looked at (native).
+        NativeWrap = "native-wrap",
+        /// The lines of both halves begin with the same number (native).
+        NativeLift = "native-lift",
+        /// Strips read numbers as they are behind the segment (native).
+        NativeRead = "native-read",
+        /// Tokens that were pushed natively are forgotten (native).
+        NativeTokens = "native-tokens",
+        /// Injected instructions count natively (native).
+        NativeHidden = "native-hidden",
+        /// Predicates of lanes that do not run are overwritten (native).
+        NativePredicates = "native-predicates",
+        /// A comparison of a line is that of its first lane (native).
+        NativeEnds = "native-ends",
+        /// Predicates are read before strips make them (native).
+        NativeLate = "native-late",
+        /// Where a check fails, the fuel of the block is gone (native).
+        NativeFuel = "native-fuel",
+        /// Lines stay out of the frame where they become vectors (native).
+        NativeMeet = "native-meet",
+        /// A shift takes the low bits of its amount (native).
+        NativeShift = "native-shift",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

@@ -2,7 +2,6 @@
 
 use crate::machine::config::Engine;
 use crate::machine::device::message::GridId;
-use crate::machine::native::Compiled;
 use crate::verdict::LimitKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -67,9 +66,8 @@ pub struct Books<'a> {
     pub takes_turns: bool,
     /// Whether blocks are issued as soon as there is room.
     pub eager: bool,
-    /// What executes kernels, and those that are machine code.
+    /// What executes kernels.
     pub engine: Engine,
-    pub(in crate::machine) compiled: &'a Compiled,
 }
 
 impl Books<'_> {

@@ -18,7 +18,6 @@ use crate::machine::device::message::{ContextId, DeviceInput, GridId, MessageErr
 use crate::machine::device::state::{Device, Order, Ran};
 use crate::machine::grid::launch::Launch;
 use crate::machine::images::Images;
-use crate::machine::native::Compiled;
 use crate::machine::observer::{Observed, Tell};
 use crate::machine::walk::Grain;
 use crate::machine::walk::Walk;
@@ -190,8 +189,6 @@ struct Hosted<C, M: Environment> {
     stats: Vec<(GridId, Stats)>,
     /// Messages that were sent since the last run: the observer is told then.
     sent: u32,
-    /// Kernels as machine code.
-    compiled: Compiled,
 }
 
 /// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits. `copies`: they copy asynchronously.
@@ -246,7 +243,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             config.device = config.memory.device().map_or(config.device, DeviceShape::of);
         }
         let liveness = config.liveness;
-        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0, compiled: Compiled::default() })
+        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0 })
     }
 
     fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
@@ -263,11 +260,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let limit = self.config.max_steps.unwrap_or(u64::MAX);
         let budget = Budget { steps: limit.saturating_sub(self.clock), limit, patience: 0, time_up: &mut time_up };
         let Config { small_steps: small, eager, engine, .. } = self.config;
-        let compiled = &self.compiled;
         let (clock, stats, watched) = (self.clock, &mut self.stats, false);
         let single = order == Order::Single;
-        let mut books =
-            Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine, compiled };
+        let mut books = Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;

@@ -9,7 +9,7 @@ use crate::machine::context::processors::Processors;
 use crate::machine::control::Control;
 use crate::machine::device::message::Program;
 use crate::machine::grid::state::{ALONE, Grid, PRESSURE};
-use crate::machine::native::{Session, settle};
+use crate::machine::native::{Session, session, settle};
 use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::state::{Halt, Yield};
 use crate::memory::{Cx, Memory};
@@ -90,7 +90,7 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     grid: &mut Grid<C>,
     with: Turns<'_, '_, '_, M, S>,
 ) -> Result<Held, Stop> {
-    let mut native = Native { session: None, after: u64::MAX };
+    let mut native = Native { session: None, after: u64::MAX, told: 0 };
     if M::NATIVE && !S::ON && !with.books.small && !with.books.single {
         native.look(with.program, grid, with.books, 0);
     }
@@ -107,17 +107,20 @@ struct Native {
     session: Option<Session>,
     /// Warp instructions of these turns after which it may be compiled.
     after: u64,
+    /// How many of them have been told of.
+    told: u64,
 }
 
 impl Native {
-    /// Asks for it, when so many more warp instructions have been executed.
+    /// Asks for it, when so many warp instructions have been executed in these turns.
     #[cold]
     #[inline(never)]
     fn look<C>(&mut self, program: &Program, grid: &Grid<C>, books: &Books<'_>, executed: u64) {
-        match books.compiled.session(&program.0, &grid.loaded, books.engine, executed) {
+        match session(&program.0, &grid.loaded, books.engine, executed - self.told) {
             Ok(session) => (self.session, self.after) = (Some(session), u64::MAX),
             Err(more) => self.after = executed.saturating_add(more),
         }
+        self.told = executed;
     }
 }
 
@@ -132,8 +135,6 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
     let env = &*program.0;
     let mut stats = Stats::default();
     let mut carried = None;
-    // Instructions that have been told of.
-    let mut told = 0;
     if S::ON {
         let who = Who { launch: grid.id.0, ..Who::default() };
         cx.sink.fire(who, Rule::GridExec)?;
@@ -154,9 +155,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
             break Ok(if grid.done() { Held::Complete } else { Held::Idle });
         };
         if stats.warp_instructions >= native.after {
-            let more = stats.warp_instructions - told;
-            told = stats.warp_instructions;
-            native.look(program, grid, books, more);
+            native.look(program, grid, books, stats.warp_instructions);
         }
         match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats, native)? {
             Leave::Turn(turn) => carried = turn,
@@ -181,7 +180,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
         }
     };
     if native.session.is_none() && native.after != u64::MAX {
-        native.look(program, grid, books, stats.warp_instructions - told);
+        native.look(program, grid, books, stats.warp_instructions);
     }
     books.book(grid.id, stats);
     ended

@@ -29,12 +29,11 @@ use pulp::Simd;
 
 type Function = unsafe extern "C" fn(*mut Context) -> u32;
 
-/// The machine code of a kernel: for whole warps, and for some of the lanes of one.
+/// The machine code of a kernel: for whole warps, or for some of the lanes of one.
 pub(super) struct Code {
     /// Owns the memory; taken when that is given back.
     module: Option<JITModule>,
-    full: Function,
-    some: Function,
+    function: Function,
     /// Sites that it has.
     pub sites: usize,
     slots: [usize; 3],
@@ -78,6 +77,7 @@ pub(super) struct Entry<'a, 'l, 'c, V, M, S> {
     pub fuel: u32,
     /// The number of the entry.
     pub number: u32,
+    pub watch: u32,
     pub trip: u32,
 }
 
@@ -106,11 +106,11 @@ struct Host<'a, 'l, 'c, V, M, S> {
 }
 
 impl Code {
-    /// Compiles a kernel.
+    /// Compiles a kernel, for whole warps or for `some` of the lanes.
     ///
     /// # Errors
     /// This computer's instruction set is not one that can be compiled for; an error of ours.
-    pub fn of(plan: &Plan, env: &ProgEnv, setting: Setting) -> Result<Self, String> {
+    pub fn of(plan: &Plan, env: &ProgEnv, setting: Setting, some: bool) -> Result<Self, String> {
         let said = |error: &dyn std::fmt::Display| error.to_string();
         let mut flags = settings::builder();
         for (name, value) in [
@@ -123,51 +123,43 @@ impl Code {
         }
         let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(|e| said(&e))?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
-        let mut functions = Vec::new();
-        let mut sites = 0;
-        for some in [false, true] {
-            let mut context = module.make_context();
-            context.func.signature.params.push(AbiParam::new(types::I64));
-            context.func.signature.returns.push(AbiParam::new(types::I32));
-            let mut signature = |parameters: &[types::Type]| {
-                let mut signature = module.make_signature();
-                signature.params.extend(parameters.iter().map(|ty| AbiParam::new(*ty)));
-                signature.returns.push(AbiParam::new(types::I32));
-                context.func.import_signature(signature)
-            };
-            let plain = signature(&[types::I64, types::I32, types::I32]);
-            let locate = signature(&[types::I64, types::I32, types::I64, types::I64]);
-            let mut around = FunctionBuilderContext::new();
-            let builder = FunctionBuilder::new(&mut context.func, &mut around);
-            emit(builder, (plan, env), setting, some, Helpers { plain, locate }, &mut sites);
-            let name = if some { "some" } else { "full" };
-            let id = module.declare_function(name, Linkage::Local, &context.func.signature).map_err(|e| said(&e))?;
-            module.define_function(id, &mut context).map_err(|e| format!("{e:?}"))?;
-            module.clear_context(&mut context);
-            functions.push(id);
-        }
+        let mut context = module.make_context();
+        context.func.signature.params.push(AbiParam::new(types::I64));
+        context.func.signature.returns.push(AbiParam::new(types::I32));
+        let mut signature = |parameters: &[types::Type]| {
+            let mut signature = module.make_signature();
+            signature.params.extend(parameters.iter().map(|ty| AbiParam::new(*ty)));
+            signature.returns.push(AbiParam::new(types::I32));
+            context.func.import_signature(signature)
+        };
+        let plain = signature(&[types::I64, types::I32, types::I32]);
+        let locate = signature(&[types::I64, types::I32, types::I64, types::I64, types::I32]);
+        let mut around = FunctionBuilderContext::new();
+        let builder = FunctionBuilder::new(&mut context.func, &mut around);
+        let sites = emit(builder, (plan, env), setting, some, Helpers { plain, locate });
+        let name = if some { "some" } else { "full" };
+        let id = module.declare_function(name, Linkage::Local, &context.func.signature).map_err(|e| said(&e))?;
+        module.define_function(id, &mut context).map_err(|e| format!("{e:?}"))?;
+        module.clear_context(&mut context);
         module.finalize_definitions().map_err(|e| said(&e))?;
-        let [full, some] = functions[..] else { return Err("two functions were made".to_owned()) };
-        let [full, some] = [full, some].map(|id| {
-            let code = module.get_finalized_function(id);
-            // SAFETY: it was compiled with this signature.
-            unsafe { std::mem::transmute::<*const u8, Function>(code) }
-        });
+        let code = module.get_finalized_function(id);
+        // SAFETY: it was compiled with this signature.
+        let function = unsafe { std::mem::transmute::<*const u8, Function>(code) };
         let slots = plan.function.slots;
         Ok(Self {
             module: Some(module),
-            full,
-            some,
+            function,
             sites,
             slots: [slots.w, slots.q, slots.p].map(usize::from),
-            scalars: plan.scalars(),
+            scalars: plan.scalars,
             shared: setting.shared_bytes as usize,
         })
     }
 
     /// Runs lanes of a warp from an entry on. `None`: what they are run on is not what was compiled for.
+    #[inline(always)]
     pub fn enter<V: Simd, M: Memory, S: Sink>(&self, on: Entry<'_, '_, '_, V, M, S>) -> Option<Back> {
-        let Entry { simd, frame, sh, local, mem, cx, sites, scalars, mask, lanes, fuel, number, trip } = on;
+        let Entry { simd, frame, sh, local, mem, cx, sites, scalars, mask, lanes, fuel, number, watch, trip } = on;
         let [w, q, p] = self.slots;
         let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p;
         if !fits || sites.len() < self.sites || scalars.len() < self.scalars || sh.shared.len() < self.shared {
@@ -198,11 +190,11 @@ impl Code {
             mask,
             taken: 0,
             tokens: 0,
+            watch,
             trip,
         };
-        let function = if mask == !0 { self.full } else { self.some };
         // SAFETY: see the head of this file.
-        let code = unsafe { function(&raw mut context) };
+        let code = unsafe { (self.function)(&raw mut context) };
         // SAFETY: nobody else has it any more.
         let fault = unsafe { (*host).fault.take() };
         let left = u32::try_from(context.left >> 32).unwrap_or(0);
@@ -245,15 +237,16 @@ unsafe extern "C" fn locate<V: Simd, M: Memory, S: Sink>(
     site: u32,
     address: u64,
     bytes: u64,
+    unit: u32,
 ) -> u32 {
     // SAFETY: native code waits, and uses nothing of it meanwhile.
     let host = unsafe { &mut *(*context).host.cast::<Host<'_, '_, '_, V, M, S>>() };
     let Some(block) = host.mem.arena().block_to_use(address, bytes) else { return 0 };
-    if address.wrapping_sub(block.address) & 3 != 0 {
+    if address.wrapping_sub(block.address) & u64::from(unit - 1) != 0 {
         return 0;
     }
     let shift = (block.at as u64).wrapping_sub(block.address);
-    let found = Site { address: block.address, last: (block.len - bytes) >> 2, shift };
+    let found = Site { address: block.address, last: (block.len - bytes) >> unit.trailing_zeros(), shift };
     // SAFETY: native code knows the numbers of its sites only.
     unsafe { *(*context).sites.add(site as usize) = found };
     1

@@ -23,6 +23,8 @@ pub(super) enum Exit {
     End = 6,
     /// An access by way of the machine failed; what it says is with the host.
     Fault = 7,
+    /// Lanes break: those of [`Context::taken`].
+    Break = 8,
 }
 
 impl Exit {
@@ -37,6 +39,7 @@ impl Exit {
             5 => Self::Barrier,
             6 => Self::End,
             7 => Self::Fault,
+            8 => Self::Break,
             _ => return None,
         })
     }
@@ -62,8 +65,8 @@ impl Site {
 
 /// Executes the instruction at an address for some lanes, on the frame; 0: it did.
 pub(super) type Plain = unsafe extern "C" fn(*mut Context, u32, LaneMask) -> u32;
-/// Looks up where `bytes` at an address are, for a site; 0: not in one block, or they may not be accessed so.
-pub(super) type Locate = unsafe extern "C" fn(*mut Context, u32, u64, u64) -> u32;
+/// Looks up where `bytes` at an address are, for a site whose accesses are multiples of a unit; 0: not in one block, or they may not be accessed so.
+pub(super) type Locate = unsafe extern "C" fn(*mut Context, u32, u64, u64, u32) -> u32;
 
 /// What native code works on.
 #[derive(Debug)]
@@ -103,6 +106,8 @@ pub(super) struct Context {
     pub taken: LaneMask,
     /// Tokens that were pushed in native code and are still there.
     pub tokens: u32,
+    /// The lanes meet others at this address or behind it: no block may reach it.
+    pub watch: u32,
     /// Segments until one is left without need, where that is compiled in: for tests.
     pub trip: u32,
 }

@@ -8,7 +8,7 @@ use super::ops::{Ops, scalar_op, strip_op};
 use super::plan::Token;
 use crate::program::affine::{Line, Pattern};
 use crate::program::env::{Function, ProgEnv};
-use crate::program::instr::{Instr, Op, Slot};
+use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
@@ -30,10 +30,12 @@ pub(super) enum Way {
     Helper,
     /// `bra`.
     Branch,
-    /// `ssy`.
+    /// `ssy`, `preBrk`.
     Push,
     /// `sync`.
     Sync,
+    /// `break`.
+    Break,
     /// A barrier of the whole block.
     Barrier,
     /// The end of the thread.
@@ -45,7 +47,46 @@ pub(super) enum Way {
 impl Way {
     /// Whether it ends a block.
     pub const fn ends(self) -> bool {
-        matches!(self, Self::Branch | Self::Sync | Self::Barrier | Self::End | Self::Outside)
+        matches!(self, Self::Branch | Self::Sync | Self::Break | Self::Barrier | Self::End | Self::Outside)
+    }
+}
+
+/// A load or a store of one word or double word of global or shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Access {
+    pub load: bool,
+    pub shared: bool,
+    /// The address's register, and what is added to it.
+    pub class: Class,
+    pub slot: Slot,
+    pub offset: i64,
+    /// 4 or 8.
+    pub bytes: u32,
+    /// The register that is loaded or stored.
+    pub data: Slot,
+}
+
+impl Access {
+    /// That of an instruction, if it is one.
+    pub fn of(i: &Instr, env: &ProgEnv) -> Option<Self> {
+        let rq =
+            env.request(i).filter(|_| !matches!(i.op, Op::CopyFrom | Op::CopyTo | Op::CopyArrive | Op::Bulk(_)))?;
+        let word = rq.width == 4 && !rq.wide && rq.ext == 32;
+        let double = rq.width == 8 && rq.wide;
+        let near = i64::from(i16::MIN)..i64::from(i16::MAX);
+        let plain = rq.elems == 1 && (word || double) && rq.regs[0] != NO_SLOT && near.contains(&rq.offset);
+        let load = match rq.op {
+            MemOp::Load => true,
+            MemOp::Store => false,
+            _ => return None,
+        };
+        let shared = match rq.space {
+            Space::Shared => true,
+            Space::Global => false,
+            _ => return None,
+        };
+        let (class, slot, offset, bytes, data) = (rq.address_class(), rq.addr, rq.offset, rq.width.into(), rq.regs[0]);
+        plain.then_some(Self { load, shared, class, slot, offset, bytes, data })
     }
 }
 
@@ -80,21 +121,16 @@ impl Known<'_> {
         matches!(pattern, Some(Pattern::Affine(line)) if line.is_uniform())
     }
 
-    /// The value of a register of one known value.
-    pub fn value(&self, class: Class, slot: Slot) -> Option<u64> {
-        self.line(class, slot)?.value(class)
-    }
-
     /// How an instruction is compiled, and whether its result is held as a line; `after`: what it leaves in its registers.
     pub fn way(&self, i: &Instr, after: &[(usize, Pattern)]) -> Way {
         match i.op {
             Op::Bra => Way::Branch,
-            Op::Ssy if i.guard.is_none() => Way::Push,
+            Op::Ssy | Op::PreBrk if i.guard.is_none() => Way::Push,
+            Op::Break => Way::Break,
             Op::Sync if i.guard.is_none() => Way::Sync,
             Op::Exit if i.guard.is_none() => Way::End,
             Op::Bar if i.guard.is_none() => Way::Barrier,
-            Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 => self.access(i),
-            Op::Mem => Way::Helper,
+            Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 | Op::Mem => self.access(i),
             Op::Int(_) | Op::Float(_) => self.data(i, after),
             _ => Way::Outside,
         }
@@ -102,13 +138,13 @@ impl Known<'_> {
 
     /// How a plain access is compiled.
     fn access(&self, i: &Instr) -> Way {
-        let Some(line) = self.line(Class::Q, i.a).filter(|_| i.guard.is_none()) else { return Way::Helper };
-        let load = matches!(i.op, Op::LdGlobal32 | Op::LdShared32);
+        let Some(access) = Access::of(i, self.env).filter(|_| i.guard.is_none()) else { return Way::Helper };
+        let Some(line) = self.line(access.class, access.slot) else { return Way::Helper };
         match line.stride {
-            0 if load => Way::LoadOne,
-            4 if load => Way::LoadRow,
-            4 => Way::StoreRow,
-            _ => Way::Helper,
+            0 if access.load => Way::LoadOne,
+            stride if stride != u64::from(access.bytes) => Way::Helper,
+            _ if access.load => Way::LoadRow,
+            _ => Way::StoreRow,
         }
     }
 
@@ -219,7 +255,7 @@ pub(super) fn successors(i: &Instr, k: usize, start: u32, env: &ProgEnv) -> Vec<
     let inside = |pc: u32| pc.checked_sub(start).map(|k| k as usize);
     let mut to = Vec::new();
     match i.op {
-        Op::Bra | Op::Break => to.extend(inside(i.imm)),
+        Op::Bra => to.extend(inside(i.imm)),
         Op::Brx => to.extend(env.tables.get(i.imm as usize).into_iter().flatten().filter_map(|pc| inside(*pc))),
         _ => {}
     }

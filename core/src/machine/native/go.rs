@@ -2,8 +2,10 @@
 
 use super::code::{Back, Entry};
 use super::context::Exit;
+use super::context::Site;
 use super::lines::{settle, take};
 use super::session::Session;
+use crate::base::mutant::{Mutant, on};
 use crate::base::{LaneMask, expand};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
@@ -17,6 +19,8 @@ pub(in crate::machine) enum Went {
     Interpret(u32),
     /// They were handed over.
     Pick,
+    /// Their control model must look at them: they may meet others now.
+    Stop,
 }
 
 /// How a visit to native code ended.
@@ -62,8 +66,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     cx: &mut Cx<'_, S>,
     session: &mut Session,
 ) -> Result<Visit, Box<Halt>> {
-    let kernel = std::sync::Arc::clone(&session.kernel);
-    let plan = &kernel.plan;
+    let plan = &session.kernel.plan;
     let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
     let k = flow.pc.wrapping_sub(plan.function.start.0);
     let Some(entry) = plan.entries.get(k as usize).filter(|_| flow.depth == 0) else {
@@ -76,24 +79,30 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     }
     let forgotten = cx.hints.forgotten();
     if session.forgotten != forgotten {
-        session.sites.fill(super::context::Site::NONE);
+        session.sites.iter_mut().for_each(|sites| sites.fill(Site::NONE));
         session.forgotten = forgotten;
     }
     let mask = flow.mask;
     if session.lanes.0 != mask {
-        session.lanes = (mask, expand(mask, &cx.tables));
+        session.lanes = (mask, expand(mask, &cx.tables), mask.count_ones());
     }
-    let Warp { frames, local, lines, .. } = &mut *warp;
+    let Warp { control, frames, local, lines, .. } = &mut *warp;
     let Some(frame) = frames.first_mut() else { return interpret(u32::MAX) };
     let lines = &mut lines.0;
     if lines.at.take().is_none_or(|at| at != (k, mask)) {
-        lines.values.resize(plan.scalars(), 0);
+        lines.values.resize(plan.scalars, 0);
         if !take(&plan.held[k as usize], frame, mask, &mut lines.values, plan.verify) {
             return interpret(next);
         }
     }
-    let Session { sites, lanes, trip, .. } = &mut *session;
-    let on = Entry {
+    let Session { kernel, sites, lanes, trip, .. } = &mut *session;
+    let some = mask != !0;
+    let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
+    let sites = &mut sites[usize::from(some)];
+    if sites.len() < code.sites {
+        sites.resize(code.sites, Site::NONE);
+    }
+    let with = Entry {
         simd,
         frame,
         sh: &mut *sh,
@@ -106,17 +115,19 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
         lanes: &lanes.1,
         fuel: *fuel,
         number,
+        watch: if C::JOINS { control.watch() } else { u32::MAX },
         trip: *trip,
     };
-    let Some(back) = kernel.code.enter(on) else { return interpret(u32::MAX) };
+    let Some(back) = code.enter(with) else { return interpret(u32::MAX) };
     let executed = *fuel - back.left;
-    let active = u64::from(mask.count_ones());
+    let active = u64::from(lanes.2);
     sh.threads = sh.threads.wrapping_add(active * u64::from(executed - back.hidden));
     *fuel = back.left;
     flow.pc = back.pc;
+    let plan = &session.kernel.plan;
     let at = back.pc - plan.function.start.0;
     warp.lines.0.at = Some((at, mask));
-    if back.tokens > 0 {
+    if back.tokens > 0 && !on(Mutant::NativeTokens) {
         push(warp, *flow, plan.tokens[at as usize].as_deref().unwrap_or_default(), back.tokens as usize);
     }
     came_back(back, warp, flow, sh, fuel, session)
@@ -142,16 +153,20 @@ fn came_back<C: Control>(
 ) -> Result<Visit, Box<Halt>> {
     let (mask, plan) = (flow.mask, &session.kernel.plan);
     let at = (back.pc - plan.function.start.0) as usize;
-    let i = plan.code[at];
+    let i = &plan.code[at];
     match back.exit {
         Exit::Barrier => {
             if mask == warp.control.live()
-                && let Some(id) = sh.join(&i, mask, warp.index)
+                && let Some(id) = sh.join(i, mask, warp.index)
             {
                 one(fuel, sh, mask);
                 // It goes on at the instruction behind, with the same lanes.
-                moved(warp, at, session);
-                return Ok(next(warp.control.wait(flow, mask, Wait::Barrier(id))));
+                if plan.carries[at] {
+                    warp.lines.0.at = Some((at as u32 + 1, mask));
+                } else {
+                    settle(session, warp);
+                }
+                return Ok(next::<C>(warp.control.wait(flow, mask, Wait::Barrier(id))));
             }
             settle(session, warp);
             Ok(Visit::Went(Went::Interpret(1)))
@@ -161,18 +176,19 @@ fn came_back<C: Control>(
             warp.lines.0.at = None;
             sh.exited += mask.count_ones();
             sh.barriers.leave_cluster(warp.arrivals.exit(mask));
-            Ok(next(warp.control.exit(flow, mask)))
+            Ok(next::<C>(warp.control.exit(flow, mask)))
         }
         exit => {
             settle(session, warp);
             match exit {
-                Exit::Diverge => Ok(next(warp.control.diverge(flow, back.taken, i.imm))),
+                Exit::Break => Ok(next::<C>(warp.control.brk(flow, back.taken, i.imm))),
+                Exit::Diverge => Ok(next::<C>(warp.control.diverge(flow, back.taken, i.imm))),
                 Exit::Sync => match warp.control.rejoin(TokenKind::Sync, mask, flow.depth) {
                     Some(to) => {
                         flow.pc = to;
                         Ok(Visit::On)
                     }
-                    None => Ok(next(warp.control.sync(flow))),
+                    None => Ok(next::<C>(warp.control.sync(flow))),
                 },
                 Exit::Fault => match back.fault {
                     Some(fault) => Err(stopped(*fault, mask)),
@@ -191,25 +207,10 @@ fn one(fuel: &mut u32, sh: &mut Shared<'_>, mask: LaneMask) {
     sh.threads = sh.threads.wrapping_add(mask.count_ones().into());
 }
 
-const fn next(next: Next) -> Visit {
+const fn next<C: Control>(next: Next) -> Visit {
     match next {
+        Next::Go if C::JOINS => Visit::Went(Went::Stop),
         Next::Go => Visit::On,
         Next::Pick => Visit::Went(Went::Pick),
-    }
-}
-
-/// The warp goes on behind an instruction; what is held there is held here, unless it is a line there and a vector here.
-fn moved<C>(warp: &mut Warp<C>, at: usize, session: &Session) {
-    let plan = &session.kernel.plan;
-    let (Some(here), Some(there)) = (plan.held.get(at), plan.held.get(at + 1)) else { return settle(session, warp) };
-    let same =
-        there.iter().all(|h| here.iter().any(|o| (o.at, o.line.halves, o.class) == (h.at, h.line.halves, h.class)));
-    let all = here.iter().all(|h| there.iter().any(|o| o.at == h.at) || !plan.alive_at(at + 1, h));
-    if same && all {
-        if let Some((pc, _)) = &mut warp.lines.0.at {
-            *pc = at as u32 + 1;
-        }
-    } else {
-        settle(session, warp);
     }
 }

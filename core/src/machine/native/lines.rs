@@ -72,19 +72,38 @@ fn on_line(h: &Held, values: &[u64], lane: usize) -> u64 {
 /// Writes the numbers of lines to the frame, for the lanes that have them.
 pub(super) fn give(held: &[Held], frame: &mut Frame, mask: LaneMask, values: &[u64]) {
     for h in held {
+        let at = h.at as usize;
+        let bases = [values[at], if h.line.halves { values[at + 1] } else { values[at] }];
+        let from = [0, if h.line.halves { 0 } else { HALF as u64 }];
         match h.class {
             Class::Q => {
-                let slot = &mut frame.q[h.slot.index()].0;
-                for (lane, x) in slot.iter_mut().enumerate() {
-                    let own = u64::from(mask >> lane & 1).wrapping_neg();
-                    *x = on_line(h, values, lane) & own | *x & !own;
+                let (halves, _) = frame.q[h.slot.index()].0.as_chunks_mut::<HALF>();
+                for (g, slot) in halves.iter_mut().enumerate() {
+                    let first = bases[g].wrapping_add(h.line.stride.wrapping_mul(from[g]));
+                    let lanes = mask >> (g * HALF) & 0xffff;
+                    let mut value = first;
+                    for (lane, x) in slot.iter_mut().enumerate() {
+                        *x = if lanes >> lane & 1 == 1 { value } else { *x };
+                        value = value.wrapping_add(h.line.stride);
+                    }
                 }
             }
             _ => {
-                let slot = &mut frame.w[h.slot.index()].0;
-                for (lane, x) in slot.iter_mut().enumerate() {
-                    let own = (mask >> lane & 1).wrapping_neg();
-                    *x = on_line(h, values, lane) as u32 & own | *x & !own;
+                let (halves, _) = frame.w[h.slot.index()].0.as_chunks_mut::<HALF>();
+                let stride = h.line.stride as u32;
+                for (g, slot) in halves.iter_mut().enumerate() {
+                    let first = (bases[g] as u32).wrapping_add(stride.wrapping_mul(from[g] as u32));
+                    let lanes = mask >> (g * HALF) & 0xffff;
+                    if lanes == 0xffff {
+                        for (lane, x) in slot.iter_mut().enumerate() {
+                            *x = first.wrapping_add(stride.wrapping_mul(lane as u32));
+                        }
+                        continue;
+                    }
+                    for (lane, x) in slot.iter_mut().enumerate() {
+                        let own = (lanes >> lane & 1).wrapping_neg();
+                        *x = first.wrapping_add(stride.wrapping_mul(lane as u32)) & own | *x & !own;
+                    }
                 }
             }
         }

@@ -18,4 +18,4 @@ mod session;
 
 pub(in crate::machine) use go::{Went, go};
 pub(in crate::machine) use lines::{Lines, settle};
-pub(in crate::machine) use session::{Compiled, Session};
+pub(in crate::machine) use session::{Session, session};

@@ -1,6 +1,5 @@
 //! In place of machine code, where that is left out: kernels are interpreted.
 
-use crate::base::Aside;
 use crate::machine::config::Engine;
 use crate::machine::control::{Control, Flow};
 use crate::machine::grid::loaded::Loaded;
@@ -13,10 +12,6 @@ use std::sync::Arc;
 /// Nothing is held.
 pub type Lines = ();
 
-/// Nothing is compiled.
-#[derive(Clone, Debug, Default)]
-pub(in crate::machine) struct Compiled(Aside<()>);
-
 /// None runs.
 #[derive(Debug)]
 pub(in crate::machine) enum Session {}
@@ -28,14 +23,14 @@ pub(in crate::machine) enum Went {
     /// They were handed over.
     #[expect(dead_code, reason = "as where there is machine code")]
     Pick,
+    /// Their control model must look at them: they may meet others now.
+    #[expect(dead_code, reason = "as where there is machine code")]
+    Stop,
 }
 
-impl Compiled {
-    /// There is none.
-    pub fn session(&self, _: &Arc<ProgEnv>, _: &Loaded, _: Engine, _: u64) -> Result<Session, u64> {
-        let Self(_) = self;
-        Err(u64::MAX)
-    }
+/// Nothing is compiled.
+pub(in crate::machine) fn session(_: &Arc<ProgEnv>, _: &Loaded, _: Engine, _: u64) -> Result<Session, u64> {
+    Err(u64::MAX)
 }
 
 /// Nobody calls it.

@@ -3,6 +3,7 @@
 
 use super::forms::{Forms, Patterns, Way, successors};
 use crate::base::Pc;
+use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
 use crate::program::affine::{Affine, Line, Pattern, Threads};
 use crate::program::alive::Alive;
@@ -41,6 +42,8 @@ pub(super) struct Plan {
     pub ways: Vec<Way>,
     /// Whether a block begins at an instruction; one more than there are.
     pub leaders: Vec<bool>,
+    /// By instruction: whether it was injected.
+    pub hidden: Vec<bool>,
     /// By instruction: the number of its entry.
     pub entries: Vec<Option<u32>>,
     /// By instruction: the registers that are alive before it, by number.
@@ -57,20 +60,24 @@ pub(super) struct Plan {
     pub next: Vec<u32>,
     /// Whether what is held has to be looked at where native code is entered: an assumption may not hold.
     pub verify: bool,
+    /// By instruction: whether what is held before it is what is held before the next one, so that a warp that waits keeps it.
+    pub carries: Vec<bool>,
+    /// How many values of lines there are.
+    pub scalars: usize,
     /// By register: where its values are kept.
     pub places: Vec<Option<u32>>,
 }
 
 impl Plan {
     /// Of an entry whose blocks have a shape. `None`: it is too large, or goes ways that native code does not.
-    pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3]) -> Option<Self> {
+    pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3], multiples: &[u32]) -> Option<Self> {
         let function = env.function(id).filter(|f| f.defined && f.entry)?.clone();
         let code = env.code.get(function.start.0 as usize..function.end.0 as usize)?.to_vec();
         let count = function.slots.count();
         if code.is_empty() || code.len().saturating_mul(count) > LIMIT {
             return None;
         }
-        let affine = Affine::of(env, id, Threads::Block(block), 32);
+        let affine = Affine::with(env, id, Threads::Block(block), 32, multiples);
         let mut patterns = Patterns { before: vec![Vec::new(); code.len()], after: vec![Vec::new(); code.len()] };
         let start = function.start.0;
         affine.each(env, |pc, before, after| {
@@ -110,6 +117,8 @@ impl Plan {
         for k in (0..code.len().saturating_sub(1)).rev() {
             next[k] = if entries[k + 1].is_some() { 1 } else { next[k + 1] + 1 };
         }
+        let hidden = |pc: u32| env.origin.get(pc as usize).is_some_and(|o| o.hidden);
+        let hidden = (start..function.end.0).map(hidden).collect();
         let mut plan = Self {
             function,
             code,
@@ -117,6 +126,7 @@ impl Plan {
             lines,
             ways,
             leaders,
+            hidden,
             entries,
             alive,
             fixed,
@@ -125,15 +135,12 @@ impl Plan {
             verify: !assumptions.is_empty(),
             assumptions,
             next,
+            scalars: 0,
+            carries: Vec::new(),
             places: vec![None; count],
         };
         plan.hold();
         Some(plan)
-    }
-
-    /// How many values of lines there are.
-    pub fn scalars(&self) -> usize {
-        2 * self.places.iter().flatten().count()
     }
 
     /// The line that a register is held as before an instruction.
@@ -163,6 +170,16 @@ impl Plan {
             held.push(here);
         }
         self.held = held;
+        self.scalars = next as usize;
+        self.carries = (0..self.code.len()).map(|k| self.carries(k)).collect();
+    }
+
+    /// Whether all that is held before the next instruction is held before this one, and the rest is not alive there.
+    fn carries(&self, k: usize) -> bool {
+        let (here, Some(there)) = (&self.held[k], self.held.get(k + 1)) else { return false };
+        let alike = |a: &Held, b: &Held| (a.at, a.line.halves, a.class) == (b.at, b.line.halves, b.class);
+        let same = there.iter().all(|h| here.iter().any(|o| alike(h, o)));
+        same && here.iter().all(|h| there.iter().any(|o| o.at == h.at) || !self.alive_at(k + 1, h))
     }
 
     /// Whether a register is alive before an instruction.
@@ -171,9 +188,10 @@ impl Plan {
         n.is_none_or(|n| self.alive.get(k).is_none_or(|alive| alive.contains(n)))
     }
 
-    /// Whether an instruction is one that is counted.
+    /// Whether an instruction is one that is counted: of the program, not one that was injected.
     pub fn counted(&self, k: usize) -> bool {
-        !matches!(self.ways[k], Way::Push | Way::Sync)
+        on(Mutant::NativeHidden)
+            || !matches!(self.ways[k], Way::Push | Way::Sync) && !(self.ways[k] == Way::Break && self.hidden[k])
     }
 }
 

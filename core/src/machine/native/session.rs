@@ -4,20 +4,44 @@ use super::code::Code;
 use super::context::Site;
 use super::emit::Setting;
 use super::plan::Plan;
-use crate::base::{LaneMask, Lanes32};
+use crate::base::{LaneMask, Lanes32, number};
 use crate::machine::config::Engine;
 use crate::machine::grid::loaded::Loaded;
-use crate::program::env::{FuncId, ProgEnv};
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::program::affine::MULTIPLE;
+use crate::program::env::{FuncId, Init, ProgEnv};
+use crate::program::instr::{Instr, Op, Slot};
+use crate::program::ops::{Class, IntOp};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Warp instructions that a kernel executes before it is worth to be compiled, for each of its own.
 const WORTH: u64 = 1 << 12;
 
-/// A kernel that is compiled.
+/// A kernel that is compiled: for whole warps, and for some of the lanes of one once that is needed.
 #[derive(Debug)]
 pub(super) struct Kernel {
     pub plan: Plan,
-    pub code: Code,
+    env: Weak<ProgEnv>,
+    setting: Setting,
+    codes: [OnceLock<Option<Code>>; 2],
+}
+
+impl Kernel {
+    /// The code for whole warps, or for `some` lanes. `None`: there is none for this computer.
+    #[inline(always)]
+    pub fn code(&self, some: bool) -> Option<&Code> {
+        let cell = &self.codes[usize::from(some)];
+        match cell.get() {
+            Some(code) => code.as_ref(),
+            None => self.compile(some),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compile(&self, some: bool) -> Option<&Code> {
+        let compile = || Code::of(&self.plan, &*self.env.upgrade()?, self.setting, some).ok();
+        self.codes[usize::from(some)].get_or_init(compile).as_ref()
+    }
 }
 
 /// What is known of a kernel in blocks of a shape.
@@ -32,70 +56,115 @@ enum Known {
 
 #[derive(Debug)]
 struct Entry {
-    /// Kept, so that its address stays its own.
-    env: Arc<ProgEnv>,
+    /// The program; not kept alive by what is known of it.
+    env: Weak<ProgEnv>,
     id: FuncId,
     block: [u32; 3],
-    shared_bytes: u32,
+    setting: Setting,
+    /// Offsets of parameters that are multiples of the warp's size, of those for which that makes a difference.
+    multiples: Vec<u32>,
     known: Known,
 }
 
-/// The kernels of a device that were compiled or may be; forks of the device share them.
-#[derive(Clone, Debug, Default)]
-pub(in crate::machine) struct Compiled(Arc<Mutex<Vec<Entry>>>);
+/// What is known of the kernels of all programs: runs of one program share it, whoever makes them.
+static KNOWN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-impl Compiled {
-    /// A launch's kernel, of which `more` warp instructions were executed since the last time: what it is run with if it is
-    /// compiled by now, else how many more there have to be.
-    pub fn session(&self, env: &Arc<ProgEnv>, loaded: &Loaded, engine: Engine, more: u64) -> Result<Session, u64> {
-        if engine == Engine::Interpreter || loaded.warp_size != 32 || !env.injected {
-            return Err(u64::MAX);
+/// A launch's kernel, of which `more` warp instructions were executed since the last time: what it is run with if it is compiled
+/// by now, else how many more there have to be.
+pub(in crate::machine) fn session(
+    env: &Arc<ProgEnv>,
+    loaded: &Loaded,
+    engine: Engine,
+    more: u64,
+) -> Result<Session, u64> {
+    if engine == Engine::Interpreter || loaded.warp_size != 32 {
+        return Err(u64::MAX);
+    }
+    let setting =
+        Setting { shared_bytes: loaded.shared_bytes, trips: matches!(engine, Engine::Native { trip } if trip > 0) };
+    let wanted = Entry {
+        env: Arc::downgrade(env),
+        id: loaded.entry,
+        block: loaded.block,
+        setting,
+        multiples: multiples(env, loaded),
+        known: Known::Runs(0),
+    };
+    let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = all.iter().position(|e| e.is(&wanted)).unwrap_or_else(|| {
+        all.retain(|e| e.env.strong_count() > 0);
+        all.push(wanted);
+        all.len() - 1
+    });
+    let Entry { id, block, multiples, known, .. } = &mut all[at];
+    if let Known::Runs(before) = known {
+        let executed = before.saturating_add(more);
+        let size = env.function(*id).map_or(0, |f| u64::from(f.end.0.saturating_sub(f.start.0)));
+        let enough = if engine == Engine::Auto { size.saturating_mul(WORTH) } else { 0 };
+        if executed < enough {
+            *known = Known::Runs(executed);
+            return Err(enough - executed);
         }
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (id, block, shared_bytes) = (loaded.entry, loaded.block, loaded.shared_bytes);
-        let at = all
-            .iter()
-            .position(|e| Arc::ptr_eq(&e.env, env) && (e.id, e.block, e.shared_bytes) == (id, block, shared_bytes));
-        let at = at.unwrap_or_else(|| {
-            all.push(Entry { env: Arc::clone(env), id, block, shared_bytes, known: Known::Runs(0) });
-            all.len() - 1
-        });
-        let known = &mut all[at].known;
-        if let Known::Runs(before) = known {
-            let executed = before.saturating_add(more);
-            let function = env.function(id);
-            let size = function.map_or(0, |f| u64::from(f.end.0.saturating_sub(f.start.0)));
-            let enough = if engine == Engine::Auto { size.saturating_mul(WORTH) } else { 0 };
-            if executed < enough {
-                *known = Known::Runs(executed);
-                return Err(enough - executed);
-            }
-            let setting = Setting { shared_bytes, trips: matches!(engine, Engine::Native { trip } if trip > 0) };
-            *known = match compile(env, id, block, setting) {
-                Some(kernel) => Known::Compiled(Arc::new(kernel)),
-                None => Known::Refused,
-            };
-        }
-        match known {
-            Known::Compiled(kernel) => Ok(Session::new(Arc::clone(kernel), engine)),
-            _ => Err(u64::MAX),
-        }
+        *known = match compile(env, (*id, *block, multiples), setting) {
+            Some(kernel) => Known::Compiled(Arc::new(kernel)),
+            None => Known::Refused,
+        };
+    }
+    match known {
+        Known::Compiled(kernel) => Ok(Session::new(Arc::clone(kernel), engine)),
+        _ => Err(u64::MAX),
     }
 }
 
-fn compile(env: &ProgEnv, id: FuncId, block: [u32; 3], setting: Setting) -> Option<Kernel> {
-    let plan = Plan::of(env, id, block)?;
-    let code = Code::of(&plan, env, setting).ok()?;
-    Some(Kernel { plan, code })
+impl Entry {
+    /// Whether it is of the same kernel.
+    fn is(&self, other: &Self) -> bool {
+        let same = (self.id, self.block, self.setting) == (other.id, other.block, other.setting);
+        same && self.env.ptr_eq(&other.env) && self.multiples == other.multiples
+    }
+}
+
+/// Parameters whose bits are combined with others', and that are multiples of the warp's size: what is affine in a thread's
+/// index then stays so.
+fn multiples(env: &ProgEnv, loaded: &Loaded) -> Vec<u32> {
+    let Some(function) = env.function(loaded.entry) else { return Vec::new() };
+    let code = env.code.get(function.start.0 as usize..function.end.0 as usize).unwrap_or_default();
+    let combined = |slot: Slot| {
+        let combines = |i: &Instr| matches!(i.op, Op::Int(IntOp::And32 | IntOp::Or32 | IntOp::Xor32));
+        code.iter().any(|i| combines(i) && (i.a == slot || i.b == slot))
+    };
+    let is_multiple = |offset: u32| {
+        let bytes = loaded.params.get(offset as usize..offset as usize + 4);
+        bytes.is_some_and(|b| number(b).is_multiple_of(MULTIPLE.into()))
+    };
+    let mut all = Vec::new();
+    for preload in function.preloads.iter().filter(|p| p.class == Class::W) {
+        if let Init::Param { offset, bytes: 4, .. } = preload.init
+            && combined(preload.slot)
+            && is_multiple(offset)
+        {
+            all.push(offset);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn compile(env: &Arc<ProgEnv>, (id, block, multiples): (FuncId, [u32; 3], &[u32]), setting: Setting) -> Option<Kernel> {
+    let plan = Plan::of(env, id, block, multiples)?;
+    let kernel = Kernel { plan, env: Arc::downgrade(env), setting, codes: [OnceLock::new(), OnceLock::new()] };
+    kernel.code(false).is_some().then_some(kernel)
 }
 
 /// A compiled kernel that runs.
 #[derive(Debug)]
 pub(in crate::machine) struct Session {
     pub(super) kernel: Arc<Kernel>,
-    pub(super) sites: Vec<Site>,
-    /// The mask of the lanes that ran last, expanded.
-    pub(super) lanes: (LaneMask, Lanes32),
+    /// Of whole warps, and of some lanes.
+    pub(super) sites: [Vec<Site>; 2],
+    /// The mask of the lanes that ran last, expanded, and how many there are.
+    pub(super) lanes: (LaneMask, Lanes32, u32),
     /// How often hints had been forgotten when sites were last.
     pub(super) forgotten: u32,
     /// Segments until one is left without need.
@@ -104,8 +173,7 @@ pub(in crate::machine) struct Session {
 
 impl Session {
     fn new(kernel: Arc<Kernel>, engine: Engine) -> Self {
-        let sites = vec![Site::NONE; kernel.code.sites];
         let trip = if let Engine::Native { trip } = engine { trip } else { 0 };
-        Self { kernel, sites, lanes: (!0, Lanes32([!0; 32])), forgotten: 0, trip }
+        Self { kernel, sites: [Vec::new(), Vec::new()], lanes: (!0, Lanes32([!0; 32]), 32), forgotten: 0, trip }
     }
 }

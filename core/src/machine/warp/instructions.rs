@@ -49,6 +49,7 @@ pub(in crate::machine) fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
             match go(simd, warp, flow, sh, mem, fuel, cx)? {
                 Went::Interpret(most) => part = most.min(*fuel),
                 Went::Pick => return Ok(Next::Pick),
+                Went::Stop => return Ok(Next::Go),
             }
         }
         let rest = *fuel - part;

@@ -210,11 +210,13 @@ impl Arena {
     }
 
     /// The bytes of all blocks.
+    #[cfg(all(feature = "native", target_arch = "x86_64"))]
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
     /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them.
+    #[cfg(all(feature = "native", target_arch = "x86_64"))]
     pub(crate) fn block_to_use(&self, address: u64, len: u64) -> Option<Hint> {
         let mut hint = Hint::default();
         self.search(&mut hint, address, len, Hint::READ | Hint::WRITE).map(|_| hint)

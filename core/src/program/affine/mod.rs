@@ -24,7 +24,7 @@ mod values;
 
 pub use dump::dump;
 pub use pattern::{Line, Pattern, Residue};
-pub use start::Threads;
+pub use start::{MULTIPLE, Threads};
 
 use super::env::{FuncId, Function, ProgEnv};
 use super::flow::Graph;
@@ -65,6 +65,12 @@ impl Affine {
     /// Of a function of a program with the tokens of its control model in it, in blocks of a shape and warps of so many lanes.
     #[must_use]
     pub fn of(env: &ProgEnv, id: FuncId, threads: Threads, lanes: u32) -> Self {
+        Self::with(env, id, threads, lanes, &[])
+    }
+
+    /// The same in launches in which some parameters, by their offsets, are multiples of [`MULTIPLE`].
+    #[must_use]
+    pub fn with(env: &ProgEnv, id: FuncId, threads: Threads, lanes: u32, multiples: &[u32]) -> Self {
         let none = Function::default();
         let function = env.function(id).filter(|f| f.defined).unwrap_or(&none);
         let code = env.code.get(function.start.0 as usize..function.end.0 as usize).unwrap_or_default();
@@ -81,7 +87,7 @@ impl Affine {
             given_up: blocks > BLOCKS || blocks.saturating_mul(registers) > LIMIT,
         };
         if !affine.given_up && blocks > 0 {
-            affine.solve(env, function, code, threads);
+            affine.solve(env, function, code, first(function, threads, lanes, multiples));
         }
         affine
     }
@@ -126,12 +132,12 @@ impl Affine {
     }
 
     /// Goes through the blocks until nothing changes.
-    fn solve(&mut self, env: &ProgEnv, function: &Function, code: &[Instr], threads: Threads) {
+    fn solve(&mut self, env: &ProgEnv, function: &Function, code: &[Instr], start: Vec<Pattern>) {
         let writers = Writers::of(env, function, code);
         let graph = std::mem::take(&mut self.graph);
         let mut meets = Meets::new(env, function, (&graph, code), &writers);
         let transfer = Transfer { env, lanes: self.lanes, entry: function.entry };
-        self.before[0] = Some(first(function, threads, self.lanes));
+        self.before[0] = Some(start);
         let mut work = BTreeSet::from([0_u32]);
         while let Some(block) = work.pop_first() {
             let Some(state) = self.before[block as usize].clone() else { continue };

@@ -5,6 +5,9 @@ use crate::program::env::{Function, Init, Special};
 use crate::program::instr::{STACK_BASE, STACK_TOP};
 use crate::program::ops::Class;
 
+/// What parameters may be known to be multiples of: a warp's lanes.
+pub const MULTIPLE: u32 = 32;
+
 /// The shape of a block of threads, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Threads {
@@ -15,7 +18,9 @@ pub enum Threads {
 }
 
 /// The patterns of registers where a function begins.
-pub(super) fn first(function: &Function, threads: Threads, lanes: u32) -> Vec<Pattern> {
+///
+/// `multiples`: offsets of parameters that are multiples of [`MULTIPLE`].
+pub(super) fn first(function: &Function, threads: Threads, lanes: u32, multiples: &[u32]) -> Vec<Pattern> {
     let mut state = vec![Pattern::Vector; function.slots.count()];
     let mut set = |class, slot, pattern| {
         if let Some(n) = function.slots.number(class, slot) {
@@ -33,6 +38,9 @@ pub(super) fn first(function: &Function, threads: Threads, lanes: u32) -> Vec<Pa
     for preload in &function.preloads {
         let pattern = match preload.init {
             Init::Const(value) => Pattern::Affine(Line::constant(value, preload.class)),
+            Init::Param { offset, .. } if multiples.contains(&offset) => {
+                Pattern::Affine(Line::uniform(Residue::new(MULTIPLE.trailing_zeros() as u8, 0)))
+            }
             Init::Special(special) => register(special, preload.class, threads, lanes),
             Init::Within { of, offset } => {
                 Pattern::Affine(Line::constant(u64::from(of.first).wrapping_add_signed(offset), preload.class))

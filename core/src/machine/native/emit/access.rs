@@ -4,10 +4,12 @@
 //! each alone would be allowed is left to the interpreter, as everything that is refused.
 
 use super::super::context::Exit;
-use super::values::{Numbers, Strip};
+use super::super::forms::Access;
+use super::values::{Numbers, Strip, Word};
 use super::{Emit, anywhere, field, offset, trusted};
 use crate::base::Pc;
-use crate::program::instr::Op;
+use crate::base::mutant::{Mutant, on};
+use crate::program::affine::{Line, Residue};
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -22,70 +24,75 @@ pub(super) struct Group {
     bytes: u32,
 }
 
-/// Bytes of a row of words: of all lanes, or of half of them.
-const ROW: u32 = 128;
-
 impl Emit<'_, '_> {
+    /// The access of an instruction that is compiled as one.
+    pub(super) fn access(&self, k: usize) -> Option<Access> {
+        Access::of(&self.plan.code[k], self.env)
+    }
+
     /// Where an access of `bytes` at an address begins in this computer's memory, checked with those like it.
-    fn place(&mut self, k: usize, address: Value, bytes: u32) -> Value {
-        let i = self.plan.code[k];
-        let shared = self.is_shared(k);
+    fn place(&mut self, k: usize, access: Access, address: Value, bytes: u32) -> Value {
         let room = self.env.root(Pc(self.plan.function.start.0 + k as u32)).room();
-        let room = if shared { (room.begin, room.bytes) } else { (0, u32::MAX) };
-        let group = Group { address, shared, room, bytes };
-        let own = i.imm.cast_signed();
+        let room = if access.shared { (room.begin, room.bytes) } else { (0, u32::MAX) };
+        let group = Group { address, shared: access.shared, room, bytes };
+        let unit = access.bytes;
         if let Some((place, low, high)) = self.segment.places.get(&group).copied()
-            && (low..=high).contains(&own)
-            && own.abs_diff(low).is_multiple_of(4)
+            && (low..=high).contains(&access.offset)
+            && access.offset.abs_diff(low).is_multiple_of(unit.into())
         {
             return place;
         }
-        // The later ones are those of the segment from the same value.
-        let offsets = self.offsets_from(k, i.a, shared, bytes);
-        let (low, high) = (offsets.0, offsets.1);
-        let span = u64::from(bytes) + u64::from(high.abs_diff(low));
-        let first = self.b.ins().iadd_imm(address, i64::from(low));
-        let place = if shared { self.place_shared(first, span, room) } else { self.place_global(first, span) };
-        let zero = self.b.ins().iadd_imm(place, -i64::from(low));
+        // The later ones are those of the segment from the same register.
+        let (low, high) = self.offsets_from(k, access);
+        let span = u64::from(bytes) + high.abs_diff(low);
+        let wide = if access.class == Class::Q { address } else { self.b.ins().uextend(types::I64, address) };
+        let first = self.b.ins().iadd_imm(wide, low);
+        let place = if access.shared {
+            self.place_shared(first, span, room, unit)
+        } else {
+            self.place_global(first, span, unit)
+        };
+        let zero = self.b.ins().iadd_imm(place, -low);
         self.segment.places.insert(group, (zero, low, high));
         zero
     }
 
-    /// The lowest and the highest offset of the accesses from here to the end of the block whose address is the same register,
+    /// The lowest and the highest offset of the accesses from here to the end of the segment whose address is in the same register,
     /// until that is written.
-    fn offsets_from(&self, k: usize, a: crate::program::instr::Slot, shared: bool, bytes: u32) -> (i32, i32) {
-        let own = self.plan.code[k].imm.cast_signed();
-        let (mut low, mut high) = (own, own);
-        for j in k..self.segment_end(k) {
-            let i = &self.plan.code[j];
-            let like = matches!(i.op, Op::LdGlobal32 | Op::StGlobal32) && !shared
-                || matches!(i.op, Op::LdShared32 | Op::StShared32) && shared;
-            let at = i.imm.cast_signed();
-            if like && i.a == a && at.abs_diff(own).is_multiple_of(4) && at.abs_diff(own) < 4096 && bytes > 0 {
-                low = low.min(at);
-                high = high.max(at);
+    fn offsets_from(&self, k: usize, access: Access) -> (i64, i64) {
+        let (mut low, mut high) = (access.offset, access.offset);
+        let address = self.plan.function.slots.number(access.class, access.slot);
+        for j in k..self.segment.to.max(k + 1) {
+            let same = |a: &Access| {
+                (a.class, a.slot, a.shared, a.bytes) == (access.class, access.slot, access.shared, access.bytes)
+            };
+            if let Some(other) = self.access(j).filter(|a| same(a) && self.plan.code[j].guard.is_none()) {
+                let apart = other.offset.abs_diff(access.offset);
+                if apart.is_multiple_of(access.bytes.into()) && apart < 4096 {
+                    low = low.min(other.offset);
+                    high = high.max(other.offset);
+                }
             }
-            let writes = super::super::forms::results(i, self.env, &self.plan.function);
-            if self.plan.function.slots.number(Class::Q, a).is_some_and(|n| writes.contains(&n)) {
+            let writes = super::super::forms::results(&self.plan.code[j], self.env, &self.plan.function);
+            if address.is_some_and(|n| writes.contains(&n)) {
                 break;
             }
         }
         (low, high)
     }
 
-    /// One past the last instruction of the segment that an access is in, as `pieces` cuts it.
-    fn segment_end(&self, k: usize) -> usize {
-        self.segment.to.max(k + 1)
-    }
-
-    fn place_shared(&mut self, first: Value, span: u64, (begin, bytes): (u32, u32)) -> Value {
+    fn place_shared(&mut self, first: Value, span: u64, (begin, bytes): (u32, u32), unit: u32) -> Value {
+        // As accesses are aligned, none begins before the next multiple.
+        let up = begin.next_multiple_of(unit);
+        let (begin, bytes) = (up, bytes.saturating_sub(up - begin));
         let room = u64::from(self.setting.shared_bytes.saturating_sub(begin)).min(bytes.into());
         let inside = self.b.ins().iadd_imm(first, -i64::from(begin));
         let holds = match room.checked_sub(span) {
             None => self.b.ins().iconst(types::I8, 0),
             Some(last) => {
-                let word = self.b.ins().rotr_imm(inside, 2);
-                self.b.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, word, (last >> 2).cast_signed())
+                let bits = unit.trailing_zeros();
+                let word = self.b.ins().rotr_imm(inside, i64::from(bits));
+                self.b.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, word, (last >> bits).cast_signed())
             }
         };
         self.check(holds);
@@ -93,15 +100,15 @@ impl Emit<'_, '_> {
         self.b.ins().iadd(shared, first)
     }
 
-    fn place_global(&mut self, first: Value, span: u64) -> Value {
-        let number = *self.sites;
-        *self.sites += 1;
+    fn place_global(&mut self, first: Value, span: u64, unit: u32) -> Value {
+        let number = self.sites;
+        self.sites += 1;
         let sites = field!(self, types::I64, sites);
         let at = offset(number * size_of::<super::super::context::Site>());
         let address = self.b.ins().load(types::I64, trusted(), sites, at);
         let last = self.b.ins().load(types::I64, trusted(), sites, at + 8);
         let inside = self.b.ins().isub(first, address);
-        let word = self.b.ins().rotr_imm(inside, 2);
+        let word = self.b.ins().rotr_imm(inside, i64::from(unit.trailing_zeros()));
         let holds = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, word, last);
         let (go, look) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(look);
@@ -110,7 +117,8 @@ impl Emit<'_, '_> {
         let function = field!(self, types::I64, locate);
         let site = self.b.ins().iconst(types::I32, number as i64);
         let bytes = self.b.ins().iconst(types::I64, span.cast_signed());
-        let arguments = [self.context, site, first, bytes];
+        let unit = self.b.ins().iconst(types::I32, i64::from(unit));
+        let arguments = [self.context, site, first, bytes, unit];
         let call = self.b.ins().call_indirect(self.helpers.locate, function, &arguments);
         let found = self.b.inst_results(call)[0];
         self.check(found);
@@ -123,68 +131,93 @@ impl Emit<'_, '_> {
         self.b.ins().iadd(memory, place)
     }
 
-    fn address(&mut self, k: usize) -> Option<Numbers> {
-        let n = self.plan.function.slots.number(Class::Q, self.plan.code[k].a)?;
+    fn address(&mut self, access: Access, k: usize) -> Option<Numbers> {
+        let n = self.plan.function.slots.number(access.class, access.slot)?;
         self.plan.line(k, n)?;
         Some(self.numbers(k, n))
     }
 
     /// A load of one word, or of one for each half.
     pub(super) fn load_one(&mut self, k: usize) -> Option<Numbers> {
-        let address = self.address(k)?;
-        let i = self.plan.code[k];
-        let at = i.imm.cast_signed();
-        let n = self.plan.function.slots.number(Class::W, i.d)?;
+        let access = self.access(k)?;
+        let address = self.address(access, k)?;
+        let class = if access.bytes == 8 { Class::Q } else { Class::W };
+        let n = self.plan.function.slots.number(class, access.data)?;
         let halves = address.line.halves;
         let mut values = [self.context; 2];
         for half in 0..1 + usize::from(halves) {
-            let place = self.place(k, address.values[half], 4);
-            values[half] = self.b.ins().load(types::I32, anywhere(), place, at);
+            let place = self.place(k, access, address.values[half], access.bytes);
+            values[half] = self.b.ins().load(super::width(class), anywhere(), place, small(access.offset));
         }
         if !halves {
             values[1] = values[0];
         }
-        let uniform = crate::program::affine::Line::uniform(crate::program::affine::Residue::NONE);
-        let line = self.after(k, n).unwrap_or(crate::program::affine::Line { halves, ..uniform });
-        let numbers = Numbers { values, line: crate::program::affine::Line { halves, ..line }, class: Class::W };
-        Some(if line.halves { self.lift(numbers) } else { numbers })
+        let after = self.after(k, n).unwrap_or(Line::uniform(Residue::NONE));
+        let numbers = Numbers { values, line: Line { halves, ..after }, class };
+        Some(if after.halves { self.lift(numbers) } else { numbers })
     }
 
     /// Where a row begins, and that of the second half.
     pub(super) fn place_row(&mut self, k: usize) {
-        let Some(address) = self.address(k) else { return };
+        let Some(access) = self.access(k) else { return };
+        let Some(address) = self.address(access, k) else { return };
+        let row = 32 * access.bytes;
         let mut rows = [self.context; 2];
         if address.line.halves {
             for half in 0..2 {
-                rows[half] = self.place(k, address.values[half], ROW / 2);
+                rows[half] = self.place(k, access, address.values[half], row / 2);
             }
         } else {
-            let row = self.place(k, address.values[0], ROW);
-            rows = [row, self.b.ins().iadd_imm(row, i64::from(ROW / 2))];
+            let first = self.place(k, access, address.values[0], row);
+            rows = [first, self.b.ins().iadd_imm(first, i64::from(row / 2))];
         }
         self.segment.rows.insert(k, rows);
     }
 
-    fn row(&self, k: usize, s: usize) -> (Value, i32) {
+    /// Where a strip of a row is: the beginning of its half, and how far behind.
+    fn row(&self, k: usize, access: Access, s: usize) -> (Value, i32) {
         let rows = self.segment.rows.get(&k).copied().unwrap_or([self.context; 2]);
-        (rows[s / 4], self.plan.code[k].imm.cast_signed() + offset(s % 4 * 16))
+        (rows[s / 4], small(access.offset) + offset(s % 4 * 4 * access.bytes as usize))
     }
 
-    pub(super) fn load_row(&mut self, k: usize, s: usize) -> Strip {
-        let (place, at) = self.row(k, s);
-        self.load_strip(place, at)
+    pub(super) fn load_row(&mut self, k: usize, s: usize) -> Option<Strip> {
+        let access = self.access(k)?;
+        let (place, at) = self.row(k, access, s);
+        if access.bytes == 8 {
+            let two = [0, 16].map(|more| self.b.ins().load(types::I64X2, anywhere(), place, at + more));
+            return Some(Strip::Q(two));
+        }
+        let value = self.b.ins().load(types::I32X4, anywhere(), place, at);
+        Some(Strip::W(Word { value, float: false, loose: false }))
     }
 
     pub(super) fn store_row(&mut self, k: usize, s: usize, strip: Strip) {
-        let Strip::W(word) = strip else { return };
-        let (place, at) = self.row(k, s);
-        let mut value = self.integers(word);
-        if self.some {
-            let old = self.b.ins().load(types::I32X4, anywhere(), place, at);
-            let lanes = self.lanes(s);
-            value = self.b.ins().bitselect(lanes, value, old);
+        let Some(access) = self.access(k) else { return };
+        let (place, at) = self.row(k, access, s);
+        match strip {
+            Strip::W(word) => {
+                let mut value = self.integers(word);
+                if self.some && !on(Mutant::NativeRow) {
+                    let old = self.b.ins().load(types::I32X4, anywhere(), place, at);
+                    let lanes = self.lanes(s);
+                    value = self.b.ins().bitselect(lanes, value, old);
+                }
+                self.b.ins().store(anywhere(), value, place, at);
+            }
+            Strip::Q(two) => {
+                for (half, mut value) in two.into_iter().enumerate() {
+                    let at = at + offset(16 * half);
+                    if self.some {
+                        let old = self.b.ins().load(types::I64X2, anywhere(), place, at);
+                        let lanes = self.lanes(s);
+                        let lanes = self.wide_mask(lanes)[half];
+                        value = self.b.ins().bitselect(lanes, value, old);
+                    }
+                    self.b.ins().store(anywhere(), value, place, at);
+                }
+            }
+            Strip::P(_) => {}
         }
-        self.b.ins().store(anywhere(), value, place, at);
     }
 
     /// Executes an instruction by way of the machine, for some lanes.
@@ -202,4 +235,9 @@ impl Emit<'_, '_> {
         self.leave_failed(Exit::Fault, k);
         self.b.switch_to_block(go);
     }
+}
+
+/// An offset of an access, which is small where one is compiled.
+fn small(offset: i64) -> i32 {
+    i32::try_from(offset).unwrap_or(0)
 }

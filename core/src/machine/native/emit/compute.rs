@@ -5,6 +5,7 @@ use super::Emit;
 use super::values::{NAN, Numbers, STRIPS, Strip};
 use crate::alu::float::FloatOp as F;
 use crate::alu::int::IntOp as I;
+use crate::base::mutant::{Mutant, on};
 use crate::program::affine::Line;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -103,7 +104,7 @@ impl Emit<'_, '_> {
             }
             sources.push(Ok(numbers));
         }
-        if self.plan.assumptions.contains(&(k as u32)) {
+        if self.plan.assumptions.contains(&(k as u32)) && !on(Mutant::NativeWrap) {
             let checked: Vec<Numbers> = sources.iter().filter_map(|s| s.ok()).collect();
             for numbers in checked.into_iter().filter(|x| x.class == Class::W && x.line.stride != 0) {
                 self.does_not_wrap(op, numbers);
@@ -209,6 +210,7 @@ impl Emit<'_, '_> {
         let (first, last) = (self.b.ins().icmp(condition, x0, y0), self.b.ins().icmp(condition, x1, y1));
         let same = self.b.ins().icmp(IntCC::Equal, first, last);
         let fits = self.b.ins().band(fits_x, fits_y);
+        let same = if on(Mutant::NativeEnds) { fits } else { same };
         let decided = self.b.ins().band(same, fits);
         let wide = self.b.ins().uextend(types::I32, first);
         let wide = self.b.ins().ineg(wide);
@@ -301,6 +303,9 @@ impl Emit<'_, '_> {
             I::ShrU32 | I::ShrU64 => self.b.ins().ushr(a, amount),
             _ => self.b.ins().ishl(a, amount),
         };
+        if on(Mutant::NativeShift) {
+            return value;
+        }
         let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, amount, bits);
         if ty.is_vector() {
             let keep = self.b.ins().uextend(ty.lane_type(), inside);

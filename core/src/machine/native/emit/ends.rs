@@ -3,9 +3,10 @@
 use super::super::context::{Context, Exit};
 use super::super::forms::{Way, results, sources};
 use super::{Emit, field, offset, trusted};
+use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
 use crate::program::affine::Pattern;
-use crate::program::instr::Op;
+use crate::program::instr::Guard;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -25,7 +26,14 @@ impl Emit<'_, '_> {
         let cost = self.cost(start, end);
         let left = self.b.use_var(self.left);
         let size = i64::try_from(end - start).unwrap_or(i64::MAX);
-        let enough = self.b.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, left, size << 32);
+        let mut enough = self.b.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, left, size << 32);
+        if self.some && !self.env.injected {
+            // Those who wait for nobody's instruction may stand anywhere.
+            let watch = field!(self, types::I32, watch);
+            let last = i64::from(self.plan.function.start.0) + i64::try_from(end).unwrap_or(i64::MAX);
+            let alone = self.b.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, watch, last);
+            enough = self.b.ins().band(enough, alone);
+        }
         let (go, stop) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(stop);
         self.b.ins().brif(enough, go, &[], stop, &[]);
@@ -57,11 +65,13 @@ impl Emit<'_, '_> {
         for k in start..end {
             let way = self.plan.ways[k];
             let late = way == Way::Scalar && self.needs_before(k, &mut made);
-            let space = usize::from(matches!(self.plan.code[k].op, Op::LdShared32 | Op::StShared32));
+            let space = usize::from(self.access(k).is_some_and(|access| access.shared));
             let load = matches!(way, Way::LoadOne | Way::LoadRow);
             let store = way == Way::StoreRow;
             let alone = way == Way::Helper || way.ends() || way == Way::Push;
-            if (alone || late || load && stores[space] || store && (loads[space] || stores[space])) && from < k {
+            let ordered = load && stores[space] || store && (loads[space] || stores[space]);
+            let ordered = ordered && !on(Mutant::NativeOrder);
+            if (alone || late && !on(Mutant::NativeLate) || ordered) && from < k {
                 self.segment(from, k);
                 from = k;
                 (loads, stores) = ([false; 2], [false; 2]);
@@ -121,6 +131,7 @@ impl Emit<'_, '_> {
         match self.plan.ways[last] {
             Way::Branch => self.branch(last),
             Way::Sync => self.sync(last),
+            Way::Break => self.breaks(last),
             Way::Barrier => self.leave(Exit::Barrier, last),
             Way::End => self.leave(Exit::End, last),
             _ => self.go(last, last + 1),
@@ -154,6 +165,7 @@ impl Emit<'_, '_> {
             let Some(line) = out else { continue };
             let value = self.variable_line(n, line);
             match there {
+                None if on(Mutant::NativeMeet) => {}
                 None => self.put_line(n, value),
                 Some(there) if there.halves && !line.halves => {
                     let second = self.lift(value).values[1];
@@ -186,20 +198,7 @@ impl Emit<'_, '_> {
         let start = self.plan.function.start.0;
         let target = i.imm.wrapping_sub(start) as usize;
         let Some(guard) = i.guard else { return self.go(k, target) };
-        let Some(n) = self.plan.function.slots.number(Class::P, guard.pred) else {
-            return self.lost();
-        };
-        let variable = self.variable(n, 0);
-        let mut bits = self.b.use_var(variable);
-        if self.plan.fixed.contains(n) {
-            bits = self.fixed_predicate(guard.pred.index());
-        }
-        if guard.negated {
-            bits = self.b.ins().bnot(bits);
-        }
-        if self.some {
-            bits = self.b.ins().band(bits, self.mask);
-        }
+        let Some(bits) = self.guarded_lanes(guard) else { return self.lost() };
         let all = if self.some { self.mask } else { self.b.ins().iconst(types::I32, -1) };
         let (every, rest) = (self.b.create_block(), self.b.create_block());
         let whole = self.b.ins().icmp(IntCC::Equal, bits, all);
@@ -213,6 +212,40 @@ impl Emit<'_, '_> {
         let context = self.context;
         self.b.ins().store(trusted(), bits, context, offset(offset_of!(Context, taken)));
         self.leave_behind(Exit::Diverge, k);
+        self.b.switch_to_block(none);
+        self.go(k, k + 1);
+    }
+
+    /// The lanes for which a guard holds, of those that run.
+    fn guarded_lanes(&mut self, guard: Guard) -> Option<Value> {
+        let n = self.plan.function.slots.number(Class::P, guard.pred)?;
+        let mut bits = if self.plan.fixed.contains(n) {
+            self.fixed_predicate(guard.pred.index())
+        } else {
+            let variable = self.variable(n, 0);
+            self.b.use_var(variable)
+        };
+        if guard.negated {
+            bits = self.b.ins().bnot(bits);
+        }
+        Some(if self.some { self.b.ins().band(bits, self.mask) } else { bits })
+    }
+
+    /// Lanes that break are the control model's; where none does, nothing happens.
+    fn breaks(&mut self, k: usize) {
+        let bits = match self.plan.code[k].guard {
+            None => self.mask,
+            Some(guard) => match self.guarded_lanes(guard) {
+                Some(bits) => bits,
+                None => return self.lost(),
+            },
+        };
+        let (some, none) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(bits, some, &[], none, &[]);
+        self.b.switch_to_block(some);
+        let context = self.context;
+        self.b.ins().store(trusted(), bits, context, offset(offset_of!(Context, taken)));
+        self.leave_behind(Exit::Break, k);
         self.b.switch_to_block(none);
         self.go(k, k + 1);
     }
@@ -234,7 +267,7 @@ impl Emit<'_, '_> {
 
     /// Leaves native code before an instruction.
     pub(super) fn leave(&mut self, why: Exit, k: usize) {
-        let rest = self.cost(k.min(self.at.1), self.at.1);
+        let rest = if on(Mutant::NativeFuel) { 0 } else { self.cost(k.min(self.at.1), self.at.1) };
         self.leave_with(why, k, rest);
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Emit<'a, 'b> {
     some: bool,
     helpers: Helpers,
     /// How many sites there are so far.
-    sites: &'b mut usize,
+    sites: usize,
     context: Value,
     mask: Value,
     left: Variable,
@@ -95,15 +95,14 @@ pub(super) fn offset(bytes: usize) -> i32 {
     i32::try_from(bytes).unwrap_or(i32::MAX)
 }
 
-/// Makes a function.
+/// Makes a function; gives how many sites it has.
 pub(super) fn emit(
     b: FunctionBuilder<'_>,
     (plan, env): (&Plan, &ProgEnv),
     setting: Setting,
     some: bool,
     helpers: Helpers,
-    sites: &mut usize,
-) {
+) -> usize {
     let mut b = b;
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
@@ -119,7 +118,7 @@ pub(super) fn emit(
         setting,
         some,
         helpers,
-        sites,
+        sites: 0,
         context,
         mask,
         left,
@@ -130,11 +129,11 @@ pub(super) fn emit(
         stops: Vec::new(),
         at: (0, 0),
     };
-    emit.function();
+    emit.function()
 }
 
 impl Emit<'_, '_> {
-    fn function(mut self) {
+    fn function(mut self) -> usize {
         let count = self.plan.code.len();
         for k in (0..count).filter(|k| self.plan.leaders[*k]) {
             self.blocks[k] = Some(self.b.create_block());
@@ -160,6 +159,7 @@ impl Emit<'_, '_> {
         self.stops();
         self.b.seal_all_blocks();
         self.b.finalize();
+        self.sites
     }
 
     /// Goes to the entry that is asked for, with what is alive there in variables.

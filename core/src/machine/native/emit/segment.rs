@@ -4,8 +4,9 @@ use super::super::forms::{Way, results, sources};
 use super::super::ops::Ops;
 use super::Emit;
 use super::values::{Numbers, STRIPS, Strip};
+use crate::base::mutant::{Mutant, on};
 use crate::program::affine::{Line, Pattern};
-use crate::program::instr::{Instr, Op};
+use crate::program::instr::Instr;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -31,7 +32,7 @@ pub(super) struct Segment {
     /// By number: it in all lanes.
     pub splats: HashMap<Value, Value>,
     /// Accesses that are checked together: where offset 0 is, and from which offset to which they go.
-    pub places: HashMap<super::access::Group, (Value, i32, i32)>,
+    pub places: HashMap<super::access::Group, (Value, i64, i64)>,
     /// Predicates that strips make: by register.
     made: HashMap<usize, ()>,
 }
@@ -188,7 +189,7 @@ impl Emit<'_, '_> {
     pub(super) fn put_predicate(&mut self, to: Value, slot: usize, bits: Value) {
         let at = super::offset(4 * slot);
         let mut bits = bits;
-        if self.some {
+        if self.some && !on(Mutant::NativePredicates) {
             let old = self.b.ins().load(types::I32, super::trusted(), to, at);
             let (run, kept) = (self.b.ins().band(bits, self.mask), self.b.ins().band_not(old, self.mask));
             bits = self.b.ins().bor(run, kept);
@@ -224,7 +225,8 @@ impl Emit<'_, '_> {
             return now.get(&n).copied().unwrap_or(Strip::P(self.context));
         }
         if let Some(numbers) = self.segment.read.get(&(k, n)).copied() {
-            return self.strip_of(numbers, s);
+            let last = self.segment.numbers.get(&n).copied().filter(|_| on(Mutant::NativeRead));
+            return self.strip_of(last.unwrap_or(numbers), s);
         }
         if let Some(strip) = now.get(&n) {
             return *strip;
@@ -332,13 +334,14 @@ impl Emit<'_, '_> {
                 }
             }
             Way::LoadRow => {
-                let strip = self.load_row(k, s);
-                if let Some(n) = result {
+                if let (Some(n), Some(strip)) = (result, self.load_row(k, s)) {
                     now.insert(n, strip);
                 }
             }
             Way::StoreRow => {
-                let Some(n) = self.plan.function.slots.number(Class::W, i.d) else { return };
+                let Some(access) = self.access(k) else { return };
+                let class = if access.bytes == 8 { Class::Q } else { Class::W };
+                let Some(n) = self.plan.function.slots.number(class, access.data) else { return };
                 let strip = self.read(k, n, s, now);
                 self.store_row(k, s, strip);
             }
@@ -432,10 +435,5 @@ impl Emit<'_, '_> {
                 self.b.def_var(variable, bits);
             }
         }
-    }
-
-    /// Whether an instruction is a load or a store of shared memory.
-    pub(super) fn is_shared(&self, k: usize) -> bool {
-        matches!(self.plan.code[k].op, Op::LdShared32 | Op::StShared32)
     }
 }

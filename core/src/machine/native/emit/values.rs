@@ -1,6 +1,7 @@
 //! Values of registers: lines as numbers, vectors in strips of four lanes.
 
-use super::{Emit, anywhere, field, offset, trusted, width};
+use super::{Emit, field, offset, trusted, width};
+use crate::base::mutant::{Mutant, on};
 use crate::program::affine::Line;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
@@ -107,7 +108,11 @@ impl Emit<'_, '_> {
             return x;
         }
         let step = self.step(x, HALF);
-        let second = if x.line.stride == 0 { x.values[0] } else { self.b.ins().iadd_imm(x.values[0], step) };
+        let second = if x.line.stride == 0 || on(Mutant::NativeLift) {
+            x.values[0]
+        } else {
+            self.b.ins().iadd_imm(x.values[0], step)
+        };
         Numbers { values: [x.values[0], second], line: Line { halves: true, ..x.line }, ..x }
     }
 
@@ -233,7 +238,7 @@ impl Emit<'_, '_> {
             return word.value;
         }
         let mut value = word.value;
-        if word.loose {
+        if word.loose && !on(Mutant::NativeNan) {
             let ty = types::F32X4;
             let unordered = self.b.ins().fcmp(cranelift_codegen::ir::condcodes::FloatCC::Unordered, value, value);
             let nan = self.b.ins().iconst(types::I32, NAN);
@@ -257,12 +262,6 @@ impl Emit<'_, '_> {
         let own = self.vector(types::I32X4, [bit(0), bit(1), bit(2), bit(3)].concat());
         let set = self.b.ins().band(all, own);
         self.b.ins().icmp(cranelift_codegen::ir::condcodes::IntCC::Equal, set, own)
-    }
-
-    /// Four words of the program's memory.
-    pub(super) fn load_strip(&mut self, place: Value, at: i32) -> Strip {
-        let value = self.b.ins().load(types::I32X4, anywhere(), place, at);
-        Strip::W(Word { value, float: false, loose: false })
     }
 
     /// A number of 32 bits as a floating-point one, and back.
