@@ -20,8 +20,8 @@ fn random_programs_cannot_tell() {
     assert!(runs > 1_000);
 }
 
-/// All that can be told of an example.
-fn example(path: &Path, control: ControlModel, seed: Option<u64>, engine: Engine) -> Result<String, String> {
+/// All that can be told of an example, and how many thread instructions were native, of how many.
+fn example(path: &Path, control: ControlModel, seed: Option<u64>, engine: Engine) -> Result<(String, (u64, u64)), String> {
     let mut sources = SourceMap::default();
     let text = |problems| format!("{problems:?}");
     let spec = Spec::read(path, &mut sources).map_err(text)?;
@@ -31,18 +31,29 @@ fn example(path: &Path, control: ControlModel, seed: Option<u64>, engine: Engine
     let mut printed = Vec::new();
     let outcome = run(&spec, &mut device, &mut Silent, None, &mut |bytes| printed.extend_from_slice(bytes));
     let (hash, clock) = (device.context().memory_hash(), device.context().clock());
-    Ok(format!("{outcome:?} {hash:x} {clock} {printed:?}"))
+    let threads = outcome.as_ref().map_or(0, |o| o.stats.iter().map(|s| s.thread_instructions).sum());
+    let counts = (device.context().native(), threads);
+    Ok((format!("{outcome:?} {hash:x} {clock} {printed:?}"), counts))
 }
 
 #[test]
 fn examples_cannot_tell() {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut sums) = (Vec::new(), (0, 0));
     for path in launches() {
         for control in [ControlModel::Crs, ControlModel::Its] {
             for seed in [None, Some(1), Some(2)] {
-                let wanted = example(&path, control, seed, Engine::Interpreter);
+                let wanted = example(&path, control, seed, Engine::Interpreter).map(|(told, _)| told);
                 for trip in [0, 1, 2] {
                     let seen = example(&path, control, seed, Engine::Native { trip });
+                    if let Ok((_, (native, all))) = &seen
+                        && trip == 0
+                    {
+                        sums = (sums.0 + native, sums.1 + all);
+                        if std::env::var_os("NATIVE_TOLD").is_some() && seed.is_none() {
+                            println!("{} {control:?}: {native} of {all}", path.display());
+                        }
+                    }
+                    let seen = seen.map(|(told, _)| told);
                     if seen != wanted {
                         wrong.push(format!("{} {control:?} {seed:?} {trip}\n{wanted:?}\n{seen:?}", path.display()));
                     }
@@ -51,4 +62,6 @@ fn examples_cannot_tell() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    println!("{} of {} thread instructions are native", sums.0, sums.1);
+    assert!(sums.0 > sums.1 / 2, "{sums:?}");
 }

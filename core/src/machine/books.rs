@@ -68,6 +68,8 @@ pub struct Books<'a> {
     pub eager: bool,
     /// What executes kernels.
     pub engine: Engine,
+    /// Thread instructions that were executed natively.
+    pub native: &'a mut u64,
 }
 
 impl Books<'_> {

@@ -320,6 +320,12 @@ impl Context {
         let _ = machine.run(Run { tell: Some(&mut tell), look: true, ..Run::new(&mut Fair, &mut |_| ()) });
     }
 
+    /// Thread instructions that were executed as machine code so far, of all launches.
+    #[must_use]
+    pub fn native(&self) -> u64 {
+        self.machine.native()
+    }
+
     /// Warp instructions executed so far, of all launches.
     #[must_use]
     pub fn clock(&self) -> u64 {

@@ -175,6 +175,9 @@ pub trait Machine: Send + Sync {
     /// What a grid has done.
     fn stats(&self, grid: GridId) -> Stats;
 
+    /// Thread instructions of all grids that were executed as machine code.
+    fn native(&self) -> u64;
+
     /// Forgets all grids and messages, after a run that stopped before its end.
     fn abandon(&mut self);
 }
@@ -189,6 +192,8 @@ struct Hosted<C, M: Environment> {
     stats: Vec<(GridId, Stats)>,
     /// Messages that were sent since the last run: the observer is told then.
     sent: u32,
+    /// Thread instructions that were executed natively.
+    native: u64,
 }
 
 /// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits. `copies`: they copy asynchronously.
@@ -243,7 +248,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             config.device = config.memory.device().map_or(config.device, DeviceShape::of);
         }
         let liveness = config.liveness;
-        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0 })
+        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0, native: 0 })
     }
 
     fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
@@ -260,9 +265,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let limit = self.config.max_steps.unwrap_or(u64::MAX);
         let budget = Budget { steps: limit.saturating_sub(self.clock), limit, patience: 0, time_up: &mut time_up };
         let Config { small_steps: small, eager, engine, .. } = self.config;
-        let (clock, stats, watched) = (self.clock, &mut self.stats, false);
+        let (clock, stats, native, watched) = (self.clock, &mut self.stats, &mut self.native, false);
         let single = order == Order::Single;
-        let mut books = Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine };
+        let mut books = Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine, native };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;
@@ -400,6 +405,10 @@ where
 
     fn stats(&self, grid: GridId) -> Stats {
         self.stats.iter().find(|(id, _)| *id == grid).map_or_else(Stats::default, |(_, stats)| *stats)
+    }
+
+    fn native(&self) -> u64 {
+        self.native
     }
 
     fn abandon(&mut self) {

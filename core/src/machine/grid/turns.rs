@@ -94,10 +94,11 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     if M::NATIVE && !S::ON && !with.books.small && !with.books.single {
         native.look(with.program, grid, with.books, 0);
     }
-    let ended = exec_with(simd, grid, with, &mut native);
+    let ended = exec_with(simd, grid, Turns { books: &mut *with.books, ..with }, &mut native);
     if let Some(session) = &native.session {
         let warps = grid.blocks.iter_mut().flatten().flat_map(|block| &mut block.warps);
         warps.for_each(|warp| settle(session, warp));
+        *with.books.native += session.executed();
     }
     ended
 }

@@ -121,7 +121,9 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let Some(back) = code.enter(with) else { return interpret(u32::MAX) };
     let executed = *fuel - back.left;
     let active = u64::from(lanes.2);
-    sh.threads = sh.threads.wrapping_add(active * u64::from(executed - back.hidden));
+    let threads = active * u64::from(executed - back.hidden);
+    sh.threads = sh.threads.wrapping_add(threads);
+    session.executed += threads;
     *fuel = back.left;
     flow.pc = back.pc;
     let plan = &session.kernel.plan;

@@ -16,6 +16,13 @@ pub type Lines = ();
 #[derive(Debug)]
 pub(in crate::machine) enum Session {}
 
+impl Session {
+    /// Nothing is executed.
+    pub(in crate::machine) const fn executed(&self) -> u64 {
+        match *self {}
+    }
+}
+
 /// How far lanes went.
 pub(in crate::machine) enum Went {
     /// The interpreter goes on with them, for so many instructions at most.

@@ -169,11 +169,18 @@ pub(in crate::machine) struct Session {
     pub(super) forgotten: u32,
     /// Segments until one is left without need.
     pub(super) trip: u32,
+    /// Thread instructions that were executed natively.
+    pub(super) executed: u64,
 }
 
 impl Session {
+    /// Thread instructions that were executed natively.
+    pub(in crate::machine) const fn executed(&self) -> u64 {
+        self.executed
+    }
+
     fn new(kernel: Arc<Kernel>, engine: Engine) -> Self {
         let trip = if let Engine::Native { trip } = engine { trip } else { 0 };
-        Self { kernel, sites: [Vec::new(), Vec::new()], lanes: (!0, Lanes32([!0; 32]), 32), forgotten: 0, trip }
+        Self { kernel, sites: [Vec::new(), Vec::new()], lanes: (!0, Lanes32([!0; 32]), 32), forgotten: 0, trip, executed: 0 }
     }
 }
