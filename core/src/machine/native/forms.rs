@@ -223,7 +223,11 @@ impl Forms {
             let mut changed = false;
             for (k, i) in code.iter().enumerate().filter(|(k, _)| !patterns.before[*k].is_empty()) {
                 let known = Known { env, function, patterns: &patterns.before[k], lines: &lines[k] };
-                let way = known.way(i, &patterns.after[k]);
+                let mut way = known.way(i, &patterns.after[k]);
+                // Tokens that are pushed natively have to be known where they are left.
+                if tokens[k].is_none() && matches!(way, Way::Push | Way::Sync) {
+                    way = Way::Outside;
+                }
                 ways[k] = way;
                 let mut out = lines[k].clone();
                 writes(i, env, |class, slot| {
