@@ -21,7 +21,12 @@ fn random_programs_cannot_tell() {
 }
 
 /// All that can be told of an example, and how many thread instructions were native, of how many.
-fn example(path: &Path, control: ControlModel, seed: Option<u64>, engine: Engine) -> Result<(String, (u64, u64)), String> {
+fn example(
+    path: &Path,
+    control: ControlModel,
+    seed: Option<u64>,
+    engine: Engine,
+) -> Result<(String, (u64, u64)), String> {
     let mut sources = SourceMap::default();
     let text = |problems| format!("{problems:?}");
     let spec = Spec::read(path, &mut sources).map_err(text)?;

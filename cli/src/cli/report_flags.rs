@@ -188,6 +188,7 @@ impl Reporter {
             output::complain(finished.lost_origins.text());
             let costs = finished.costs.map(|costs| costs::table([("messages", costs)]));
             costs.into_iter().for_each(output::say);
+            output::complain(finished.native());
             output::complain(finished.summary());
             if code == 0 {
                 output::complain(run::checks(&finished.checks));

@@ -60,6 +60,10 @@ pub(super) struct Run {
     #[arg(long)]
     costs: bool,
 
+    /// Tell how many thread instructions were executed as machine code, when the run has come to its end.
+    #[arg(long)]
+    stats: bool,
+
     /// Print every rule that fires, in order, each warp instruction a step of its own.
     #[arg(long)]
     pub(super) rules: bool,
@@ -96,10 +100,14 @@ impl Run {
         self.common.select_mutant();
         let mut reporter = self.report.open()?;
         match script(&self.common, &self.path, self.report.format)? {
-            Some(_) if self.costs => {
-                let why = "messages are counted of launch files and of PTX that flags launch";
+            Some(_) if self.costs || self.stats => {
+                let (flag, why) = if self.costs {
+                    ("--costs", "messages are counted of launch files and of PTX that flags launch")
+                } else {
+                    ("--stats", "instructions are counted of launch files and of PTX that flags launch")
+                };
                 let text = self.path.display().to_string();
-                let refused = ProblemKind::UnfitFlag { flag: "--costs", text, why };
+                let refused = ProblemKind::UnfitFlag { flag, text, why };
                 Err(output::refuse(refused, self.report.format))
             }
             Some(read) => self.script(read, &mut reporter),
@@ -177,6 +185,7 @@ impl Run {
                     buffers: buffers.map_err(|problems| reporter.problems(&problems, sources))?,
                     costs: observers.get().map(CostsReport::new),
                     memory_hash: self.hash.then(|| hex(device.memory_hash())),
+                    native_instructions: self.stats.then(|| device.context().native()),
                     trace_hash: observers.get().map(TraceHash::value).map(hex),
                     ..Finished::new(&outcome, compared, self.common.checked())
                 };

@@ -114,6 +114,9 @@ pub struct Finished<'a> {
     /// What the mutex mechanism sent. Only with `--costs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub costs: Option<CostsReport>,
+    /// Thread instructions that were executed as machine code (`--stats`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub native_instructions: Option<u64>,
     /// The exit code.
     pub exit: Exit,
     /// The checks that were asked for.
@@ -143,6 +146,15 @@ impl<'a> Finished<'a> {
         let (launches, unexpected) = (&*outcome.stats, outcome.unexpected.clone());
         let output = String::from_utf8_lossy(&outcome.output);
         Self { launches, output, unexpected, checks, compared, ..Self::default() }
+    }
+
+    /// How much was executed as machine code, where that was asked for; empty otherwise.
+    #[must_use]
+    pub fn native(&self) -> String {
+        let Some(native) = self.native_instructions else { return String::new() };
+        let all: u64 = self.launches.iter().map(|s| s.thread_instructions).sum();
+        let share = 100.0 * native as f64 / all.max(1) as f64;
+        format!("machine code: {}, {share:.1} % of all\n", counted(native, "thread instruction"))
     }
 
     /// One line of counts.

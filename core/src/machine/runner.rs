@@ -267,7 +267,8 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let Config { small_steps: small, eager, engine, .. } = self.config;
         let (clock, stats, native, watched) = (self.clock, &mut self.stats, &mut self.native, false);
         let single = order == Order::Single;
-        let mut books = Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine, native };
+        let mut books =
+            Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine, native };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
         self.clock = books.clock;

@@ -5,8 +5,8 @@ use super::context::Exit;
 use super::context::Site;
 use super::lines::{settle, take};
 use super::session::Session;
+use crate::base::expand;
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LaneMask, expand};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
 use crate::memory::{Cx, Memory};
@@ -161,7 +161,7 @@ fn came_back<C: Control>(
             if mask == warp.control.live()
                 && let Some(id) = sh.join(i, mask, warp.index)
             {
-                one(fuel, sh, mask);
+                one(fuel, sh, session.lanes.2);
                 // It goes on at the instruction behind, with the same lanes.
                 if plan.carries[at] {
                     warp.lines.0.at = Some((at as u32 + 1, mask));
@@ -174,9 +174,9 @@ fn came_back<C: Control>(
             Ok(Visit::Went(Went::Interpret(1)))
         }
         Exit::End if !C::WAITS || mask == warp.control.live() => {
-            one(fuel, sh, mask);
+            one(fuel, sh, session.lanes.2);
             warp.lines.0.at = None;
-            sh.exited += mask.count_ones();
+            sh.exited += session.lanes.2;
             sh.barriers.leave_cluster(warp.arrivals.exit(mask));
             Ok(next::<C>(warp.control.exit(flow, mask)))
         }
@@ -204,9 +204,9 @@ fn came_back<C: Control>(
 }
 
 /// An instruction more was executed.
-fn one(fuel: &mut u32, sh: &mut Shared<'_>, mask: LaneMask) {
+fn one(fuel: &mut u32, sh: &mut Shared<'_>, lanes: u32) {
     *fuel -= 1;
-    sh.threads = sh.threads.wrapping_add(mask.count_ones().into());
+    sh.threads = sh.threads.wrapping_add(lanes.into());
 }
 
 const fn next<C: Control>(next: Next) -> Visit {

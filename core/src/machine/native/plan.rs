@@ -14,8 +14,11 @@ use crate::program::uses::writes;
 use fixedbitset::FixedBitSet;
 use std::collections::BTreeSet;
 
-/// Instructions times registers of a kernel at most.
+/// Instructions times registers of a kernel at most, instructions, and jumps: what a larger one would take to be analysed and
+/// compiled is time in which no limit of the run is looked at.
 const LIMIT: usize = 1 << 19;
+const INSTRUCTIONS: usize = 1 << 11;
+const JUMPS: usize = 1 << 8;
 /// Tokens on the stack at most.
 const TOKENS: usize = 64;
 
@@ -74,7 +77,9 @@ impl Plan {
         let function = env.function(id).filter(|f| f.defined && f.entry)?.clone();
         let code = env.code.get(function.start.0 as usize..function.end.0 as usize)?.to_vec();
         let count = function.slots.count();
-        if code.is_empty() || code.len().saturating_mul(count) > LIMIT {
+        let jumps = code.iter().filter(|i| matches!(i.op, Op::Bra | Op::Brx | Op::Break)).count();
+        let large = code.len().saturating_mul(count) > LIMIT || code.len() > INSTRUCTIONS || jumps > JUMPS;
+        if code.is_empty() || large {
             return None;
         }
         let affine = Affine::with(env, id, Threads::Block(block), 32, multiples);

@@ -181,6 +181,13 @@ impl Session {
 
     fn new(kernel: Arc<Kernel>, engine: Engine) -> Self {
         let trip = if let Engine::Native { trip } = engine { trip } else { 0 };
-        Self { kernel, sites: [Vec::new(), Vec::new()], lanes: (!0, Lanes32([!0; 32]), 32), forgotten: 0, trip, executed: 0 }
+        Self {
+            kernel,
+            sites: [Vec::new(), Vec::new()],
+            lanes: (!0, Lanes32([!0; 32]), 32),
+            forgotten: 0,
+            trip,
+            executed: 0,
+        }
     }
 }
