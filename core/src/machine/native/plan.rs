@@ -195,8 +195,12 @@ impl Plan {
 
     /// Whether an instruction is one that is counted: of the program, not one that was injected.
     pub fn counted(&self, k: usize) -> bool {
-        on(Mutant::NativeHidden)
-            || !matches!(self.ways[k], Way::Push | Way::Sync) && !(self.ways[k] == Way::Break && self.hidden[k])
+        let injected = match self.ways[k] {
+            Way::Push | Way::Sync => true,
+            Way::Break => self.hidden[k],
+            _ => false,
+        };
+        !injected || on(Mutant::NativeHidden)
     }
 }
 

@@ -144,10 +144,10 @@ impl Emit<'_, '_> {
         let class = if access.bytes == 8 { Class::Q } else { Class::W };
         let n = self.plan.function.slots.number(class, access.data)?;
         let halves = address.line.halves;
-        let mut values = [self.context; 2];
-        for half in 0..1 + usize::from(halves) {
-            let place = self.place(k, access, address.values[half], access.bytes);
-            values[half] = self.b.ins().load(super::width(class), anywhere(), place, small(access.offset));
+        let mut values = address.values;
+        for value in values.iter_mut().take(1 + usize::from(halves)) {
+            let place = self.place(k, access, *value, access.bytes);
+            *value = self.b.ins().load(super::width(class), anywhere(), place, small(access.offset));
         }
         if !halves {
             values[1] = values[0];
@@ -162,15 +162,12 @@ impl Emit<'_, '_> {
         let Some(access) = self.access(k) else { return };
         let Some(address) = self.address(access, k) else { return };
         let row = 32 * access.bytes;
-        let mut rows = [self.context; 2];
-        if address.line.halves {
-            for half in 0..2 {
-                rows[half] = self.place(k, access, address.values[half], row / 2);
-            }
+        let rows = if address.line.halves {
+            address.values.map(|first| self.place(k, access, first, row / 2))
         } else {
             let first = self.place(k, access, address.values[0], row);
-            rows = [first, self.b.ins().iadd_imm(first, i64::from(row / 2))];
-        }
+            [first, self.b.ins().iadd_imm(first, i64::from(row / 2))]
+        };
         self.segment.rows.insert(k, rows);
     }
 

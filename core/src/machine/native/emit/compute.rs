@@ -111,9 +111,9 @@ impl Emit<'_, '_> {
             }
         }
         let mut values = [self.context; 2];
-        for half in 0..1 + usize::from(line.halves) {
+        for (half, value) in values.iter_mut().enumerate().take(1 + usize::from(line.halves)) {
             let each: Vec<Value> = sources.iter().map(|s| s.map_or_else(|v| v, |x| x.values[half])).collect();
-            values[half] = self.scalar_value(op, &each);
+            *value = self.scalar_value(op, &each);
         }
         if !line.halves {
             values[1] = values[0];

@@ -18,8 +18,8 @@ use crate::program::env::ProgEnv;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, SigRef, Type, Value, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
+use rustc_hash::FxHashMap;
 use segment::Segment;
-use std::collections::HashMap;
 use std::mem::offset_of;
 
 /// What a launch fixes beside the plan.
@@ -54,7 +54,7 @@ pub(super) struct Emit<'a, 'b> {
     left: Variable,
     tokens: Variable,
     /// The values of registers: of a line's first lane and its second half's, or a predicate's bits.
-    variables: HashMap<(usize, usize), Variable>,
+    variables: FxHashMap<(usize, usize), Variable>,
     /// By instruction: the block that begins there.
     blocks: Vec<Option<Block>>,
     segment: Segment,
@@ -123,7 +123,7 @@ pub(super) fn emit(
         mask,
         left,
         tokens,
-        variables: HashMap::new(),
+        variables: FxHashMap::default(),
         blocks,
         segment: Segment::default(),
         stops: Vec::new(),

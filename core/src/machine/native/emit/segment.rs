@@ -10,7 +10,8 @@ use crate::program::instr::Instr;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 
 /// What is known while a segment is made.
@@ -22,19 +23,19 @@ pub(super) struct Segment {
     /// Where its checks lead that fail.
     pub stop: Option<Block>,
     /// What scalars and predicates are by now.
-    numbers: HashMap<usize, Numbers>,
-    masks: HashMap<usize, Value>,
+    numbers: FxHashMap<usize, Numbers>,
+    masks: FxHashMap<usize, Value>,
     /// By instruction and register: what a strip reads.
-    read: HashMap<(usize, usize), Numbers>,
-    read_masks: HashMap<(usize, usize), Value>,
+    read: FxHashMap<(usize, usize), Numbers>,
+    read_masks: FxHashMap<(usize, usize), Value>,
     /// By instruction: where its row begins, of each half where these have their own.
-    pub rows: HashMap<usize, [Value; 2]>,
+    pub rows: FxHashMap<usize, [Value; 2]>,
     /// By number: it in all lanes.
-    pub splats: HashMap<Value, Value>,
+    pub splats: FxHashMap<Value, Value>,
     /// Accesses that are checked together: where offset 0 is, and from which offset to which they go.
-    pub places: HashMap<super::access::Group, (Value, i64, i64)>,
+    pub places: FxHashMap<super::access::Group, (Value, i64, i64)>,
     /// Predicates that strips make: by register.
-    made: HashMap<usize, ()>,
+    made: BTreeSet<usize>,
 }
 
 impl Emit<'_, '_> {
@@ -52,7 +53,7 @@ impl Emit<'_, '_> {
         let kept = std::mem::take(&mut self.segment.splats);
         for s in 0..STRIPS {
             self.segment.splats.clone_from(&kept);
-            let mut now: HashMap<usize, Strip> = HashMap::new();
+            let mut now: FxHashMap<usize, Strip> = FxHashMap::default();
             for k in &strips {
                 self.strip(*k, s, &mut now, &mut bits);
             }
@@ -93,7 +94,7 @@ impl Emit<'_, '_> {
                 } else if self.reads_made(&i) {
                     // Predicates of strips are known behind them; a strip that needs this one makes it again.
                     self.capture(k, &i);
-                    self.segment.made.insert(n, ());
+                    self.segment.made.insert(n);
                     strips.push(k);
                     late.push(k);
                 } else {
@@ -124,7 +125,7 @@ impl Emit<'_, '_> {
                         self.segment.made.remove(&n);
                         return;
                     }
-                    self.segment.made.insert(n, ());
+                    self.segment.made.insert(n);
                 }
                 self.capture(k, &i);
                 strips.push(k);
@@ -135,7 +136,7 @@ impl Emit<'_, '_> {
 
     /// Whether it reads a predicate that a strip of the segment makes.
     fn reads_made(&self, i: &Instr) -> bool {
-        sources(i, self.env, &self.plan.function).iter().any(|n| self.segment.made.contains_key(n))
+        sources(i, self.env, &self.plan.function).iter().any(|n| self.segment.made.contains(n))
     }
 
     /// Keeps what a strip is to read of scalars: they may be written before it comes to that.
@@ -147,7 +148,7 @@ impl Emit<'_, '_> {
         }
         for n in wanted {
             if self.plan.function.slots.name(n).0 == Class::P {
-                if !self.segment.made.contains_key(&n) {
+                if !self.segment.made.contains(&n) {
                     let value = self.mask(n);
                     self.segment.read_masks.insert((k, n), value);
                 }
@@ -216,7 +217,7 @@ impl Emit<'_, '_> {
     }
 
     /// What strips read, as they read it.
-    pub(super) fn read(&mut self, k: usize, n: usize, s: usize, now: &mut HashMap<usize, Strip>) -> Strip {
+    pub(super) fn read(&mut self, k: usize, n: usize, s: usize, now: &mut FxHashMap<usize, Strip>) -> Strip {
         let (class, _) = self.plan.function.slots.name(n);
         if class == Class::P {
             if let Some(bits) = self.segment.read_masks.get(&(k, n)).copied() {
@@ -310,7 +311,7 @@ impl Emit<'_, '_> {
             known.insert(n, value);
         }
         for (n, value) in known {
-            if !self.segment.made.contains_key(&n) {
+            if !self.segment.made.contains(&n) {
                 continue;
             }
             self.segment.masks.insert(n, value);
@@ -320,7 +321,7 @@ impl Emit<'_, '_> {
     }
 
     /// One instruction in one strip.
-    fn strip(&mut self, k: usize, s: usize, now: &mut HashMap<usize, Strip>, bits: &mut BTreeMap<usize, Value>) {
+    fn strip(&mut self, k: usize, s: usize, now: &mut FxHashMap<usize, Strip>, bits: &mut BTreeMap<usize, Value>) {
         let i = self.plan.code[k];
         let result = results(&i, self.env, &self.plan.function).first().copied();
         match self.plan.ways[k] {
@@ -379,7 +380,7 @@ impl Emit<'_, '_> {
         n: usize,
         s: usize,
         new: Strip,
-        now: &mut HashMap<usize, Strip>,
+        now: &mut FxHashMap<usize, Strip>,
     ) -> Strip {
         let Some(guard) = i.guard else { return new };
         let Some(p) = self.plan.function.slots.number(Class::P, guard.pred) else { return new };
