@@ -9,7 +9,12 @@ use warpstep::machine::{Config, Context, ControlModel, Engine, Launch};
 use warpstep::program::env::ProgEnv;
 
 /// More operations, of which native code has instructions: floating-point numbers, rows of memory, barriers.
-const MORE: [&str; 44] = [
+const MORE: [&str; 49] = [
+    "popc.b32 %t, %r7; setp.lt.u32 %p0, %t, 2; selp.u32 D, 5, 9, %p0;",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; st.global.f32 [%u+64], A; ld.global.f32 D, [%u+68];",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; ld.global.f32 %w, [%u+64]; add.f32 %w, %w, A; st.global.f32 [%u+68], %w;",
+    "ld.param.u32 %t, [n]; xor.b32 D, A, %t; and.b32 D, B, %t;",
+    "mov.u32 %t, %tid.x; ld.param.u32 %w, [n]; xor.b32 %t, %t, %w; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; ld.global.u32 D, [%u+64];",
     "add.f32 D, A, B;",
     "sub.f32 D, A, B;",
     "mul.f32 D, A, B;",
@@ -94,10 +99,12 @@ fn told(
     seed: Option<u64>,
     engine: Engine,
 ) -> (String, Vec<u8>) {
+    // A number that is a multiple of the warp's size or none.
+    let n: u32 = if block[0] % 3 == 2 { 64 } else { 5 };
     let config = Config { control: Some(control), seed, engine, max_steps: Some(60_000), ..Config::default() };
     let mut context = Context::new(Arc::clone(env), config).unwrap();
     let memory = context.alloc("memory", 40_000).unwrap();
-    let params = [&memory.to_le_bytes()[..], &5_u32.to_le_bytes()].concat();
+    let params = [&memory.to_le_bytes()[..], &n.to_le_bytes()].concat();
     let launch = Launch { entry: "k".into(), grid: [2, 1, 1], block, shared_bytes: 0, params };
     let mut printed = Vec::new();
     let ended = context.launch(&launch, &mut |bytes| printed.extend_from_slice(bytes));

@@ -43,14 +43,17 @@ pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S: Sink>(
 ) -> Result<Went, Box<Halt>> {
     // Where it is called back, the machine does not know of it.
     let Some(session) = sh.native.take() else { return Ok(Went::Interpret(u32::MAX)) };
+    // A copy in registers: read back from where its parts were just written, a flow would stall.
+    let mut here = *flow;
     let went = loop {
-        match visit(simd, warp, flow, sh, mem, fuel, cx, session) {
+        match visit(simd, warp, &mut here, sh, mem, fuel, cx, session) {
             Ok(Visit::On) => {}
             Ok(Visit::Went(went)) => break Ok(went),
             Err(halt) => break Err(halt),
         }
     };
     sh.native = Some(session);
+    *flow = here;
     went
 }
 
@@ -168,7 +171,7 @@ fn came_back<C: Control>(
                 } else {
                     settle(session, warp);
                 }
-                return Ok(next::<C>(warp.control.wait(flow, mask, Wait::Barrier(id))));
+                return Ok(handed::<C>(flow, |flow| warp.control.wait(flow, mask, Wait::Barrier(id))));
             }
             settle(session, warp);
             Ok(Visit::Went(Went::Interpret(1)))
@@ -178,19 +181,19 @@ fn came_back<C: Control>(
             warp.lines.0.at = None;
             sh.exited += session.lanes.2;
             sh.barriers.leave_cluster(warp.arrivals.exit(mask));
-            Ok(next::<C>(warp.control.exit(flow, mask)))
+            Ok(handed::<C>(flow, |flow| warp.control.exit(flow, mask)))
         }
         exit => {
             settle(session, warp);
             match exit {
-                Exit::Break => Ok(next::<C>(warp.control.brk(flow, back.taken, i.imm))),
-                Exit::Diverge => Ok(next::<C>(warp.control.diverge(flow, back.taken, i.imm))),
+                Exit::Break => Ok(handed::<C>(flow, |flow| warp.control.brk(flow, back.taken, i.imm))),
+                Exit::Diverge => Ok(handed::<C>(flow, |flow| warp.control.diverge(flow, back.taken, i.imm))),
                 Exit::Sync => match warp.control.rejoin(TokenKind::Sync, mask, flow.depth) {
                     Some(to) => {
                         flow.pc = to;
                         Ok(Visit::On)
                     }
-                    None => Ok(next::<C>(warp.control.sync(flow))),
+                    None => Ok(handed::<C>(flow, |flow| warp.control.sync(flow))),
                 },
                 Exit::Fault => match back.fault {
                     Some(fault) => Err(stopped(*fault, mask)),
@@ -209,7 +212,12 @@ fn one(fuel: &mut u32, sh: &mut Shared<'_>, lanes: u32) {
     sh.threads = sh.threads.wrapping_add(lanes.into());
 }
 
-const fn next<C: Control>(next: Next) -> Visit {
+/// What the control model makes of the lanes: on a copy of the flow, so that it stays in registers.
+#[inline(always)]
+fn handed<C: Control>(flow: &mut Flow, by: impl FnOnce(&mut Flow) -> Next) -> Visit {
+    let mut here = *flow;
+    let next = by(&mut here);
+    *flow = here;
     match next {
         Next::Go if C::JOINS => Visit::Went(Went::Stop),
         Next::Go => Visit::On,

@@ -131,7 +131,9 @@ fn multiples(env: &ProgEnv, loaded: &Loaded) -> Vec<u32> {
     let code = env.code.get(function.start.0 as usize..function.end.0 as usize).unwrap_or_default();
     let combined = |slot: Slot| {
         let combines = |i: &Instr| matches!(i.op, Op::Int(IntOp::And32 | IntOp::Or32 | IntOp::Xor32));
-        code.iter().any(|i| combines(i) && (i.a == slot || i.b == slot))
+        let copies = |i: &&Instr| i.op == Op::Int(IntOp::MovW) && i.a == slot;
+        let mut own = code.iter().filter(copies).map(|i| i.d).chain([slot]);
+        own.any(|slot| code.iter().any(|i| combines(i) && (i.a == slot || i.b == slot)))
     };
     let is_multiple = |offset: u32| {
         let bytes = loaded.params.get(offset as usize..offset as usize + 4);
