@@ -135,6 +135,20 @@ fn flags_say_the_same() {
 }
 
 #[test]
+fn machine_code_is_told_of() {
+    let folder = Folder::new();
+    let none =
+        expect(&folder, &["run", ".", "--engine", "interpreter", "--stats"], 0, &["as expected", "machine code: 0 "]);
+    if cfg!(all(feature = "native", target_arch = "x86_64")) {
+        let all =
+            expect(&folder, &["run", ".", "--engine", "native", "--stats"], 0, &["as expected", "100.0 % of all"]);
+        assert_ne!(none, all);
+    }
+    let auto = expect(&folder, &["run", ".", "--stats"], 0, &["machine code: 0 "]);
+    assert_eq!(none, auto);
+}
+
+#[test]
 fn results_are_saved_and_hashed() {
     let folder = Folder::new();
     expect(&folder, &["run", ".", "--save", "out=out.npy", "--save", "out=out.bin"], 0, &[]);

@@ -1,12 +1,37 @@
 //! Native code cannot be told from the interpreter: random programs and examples under both, left at every segment in turn.
 
 use crate::examples::launches;
-use crate::native_programs::compared;
+use crate::native_programs::{compared, same};
 use std::path::Path;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Device, Spec, load, run};
 use warpstep::machine::{Config, ControlModel, Engine};
 use warpstep::verdict::Silent;
+
+/// What a warp holds natively while it waits at a barrier, the interpreter needs behind it.
+#[test]
+fn what_is_kept_at_a_barrier_comes_back() {
+    let text = "
+.version 7.0\n.target sm_60\n.address_size 64
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{
+    .reg .pred %p<3>; .reg .b32 %t, %r<4>; .reg .b64 %out, %at;
+    mov.u32 %t, %tid.x;
+    ld.param.u64 %out, [memory];
+    mul.wide.u32 %at, %t, 4;
+    add.u64 %out, %out, %at;
+    setp.ge.u32 %p0, %t, 32;
+    bar.sync 0;
+    @%p0 ret;
+    st.global.u32 [%out], 1;
+    bar.sync 0;
+    mov.u32 %r0, %clock;
+    st.global.u32 [%out], 2;
+    ret;
+}
+";
+    assert!(same(text, [64, 1, 1], &[None, Some(1)], 3) > 0);
+}
 
 /// How many random programs: `NATIVE_FULL` says.
 fn programs() -> u64 {

@@ -120,21 +120,25 @@ fn differing(a: &[u8], b: &[u8]) -> Vec<(usize, u8, u8)> {
 
 /// Compares the runs of a random program; gives how many native runs there were.
 pub fn compared(seed: u64, most: u32) -> u32 {
-    let text = program(seed);
     let blocks = [[64, 1, 1], [16, 4, 1], [16, 8, 1], [48, 1, 1], [8, 8, 1], [32, 2, 1], [7, 5, 1], [32, 1, 1]];
     let block = blocks[(seed % blocks.len() as u64) as usize];
+    same(&program(seed), block, &[None, Some(seed)], most)
+}
+
+/// Compares native runs of a program with the interpreter's, left at every segment up to a number; gives how many there were.
+pub fn same(text: &str, block: [u32; 3], schedules: &[Option<u64>], most: u32) -> u32 {
     let mut runs = 0;
-    for control in [ControlModel::Crs, ControlModel::Its] {
+    for control in [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit] {
         let mut sources = SourceMap::default();
-        let id = sources.add("random.ptx", &text);
+        let id = sources.add("random.ptx", text);
         let env = Arc::new(build(&[id], Some(control), &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}")));
-        for schedule in [None, Some(seed)] {
-            let wanted = told(&env, block, control, schedule, Engine::Interpreter);
+        for schedule in schedules {
+            let wanted = told(&env, block, control, *schedule, Engine::Interpreter);
             for trip in 0..=most {
-                let seen = told(&env, block, control, schedule, Engine::Native { trip });
+                let seen = told(&env, block, control, *schedule, Engine::Native { trip });
                 assert!(
                     seen == wanted,
-                    "{seed} {control:?} {schedule:?} {trip} {block:?}\n{}\n{}\n{:?}\n{text}",
+                    "{control:?} {schedule:?} {trip} {block:?}\n{}\n{}\n{:?}\n{text}",
                     wanted.0,
                     seen.0,
                     differing(&wanted.1, &seen.1)

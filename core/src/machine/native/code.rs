@@ -14,18 +14,14 @@
 use super::context::{Context, Exit, Site};
 use super::emit::{Helpers, Setting, emit};
 use super::plan::Plan;
-use crate::base::{Frame, LaneMask, Lanes32, expand};
-use crate::machine::warp::guarded::{guarded, near};
-use crate::machine::warp::state::Shared;
-use crate::memory::{Active, Cx, Fault, LocalMemory, Memory};
+use crate::base::{Frame, LaneMask, Lanes32};
+use crate::memory::Hint;
 use crate::program::env::ProgEnv;
-use crate::verdict::Sink;
 use cranelift_codegen::ir::{AbiParam, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module};
-use pulp::Simd;
 
 type Function = unsafe extern "C" fn(*mut Context) -> u32;
 
@@ -61,14 +57,25 @@ impl std::fmt::Debug for Code {
     }
 }
 
+/// What native code works on beside a frame, and calls back for.
+pub(super) trait Host {
+    /// The bytes of device memory.
+    fn memory(&mut self) -> &mut [u8];
+
+    /// The block's shared memory.
+    fn shared(&mut self) -> &mut [u8];
+
+    /// Executes the instruction at an address on a frame, for some lanes. False: it failed; why is kept.
+    fn plain(&mut self, frame: &mut Frame, pc: u32, lanes: LaneMask) -> bool;
+
+    /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them.
+    fn block(&self, address: u64, bytes: u64) -> Option<Hint>;
+}
+
 /// What a warp is run on.
-pub(super) struct Entry<'a, 'l, 'c, V, M, S> {
-    pub simd: V,
+pub(super) struct Entry<'a, H> {
     pub frame: &'a mut Frame,
-    pub sh: &'a mut Shared<'l>,
-    pub local: &'a mut LocalMemory,
-    pub mem: &'a mut M,
-    pub cx: &'a mut Cx<'c, S>,
+    pub host: &'a mut H,
     pub sites: &'a mut [Site],
     pub scalars: &'a mut [u64],
     /// The lanes, and the same expanded.
@@ -91,18 +98,6 @@ pub(super) struct Back {
     pub hidden: u32,
     pub taken: LaneMask,
     pub tokens: u32,
-    pub fault: Option<Box<Fault>>,
-}
-
-/// What calls back are made on.
-struct Host<'a, 'l, 'c, V, M, S> {
-    simd: V,
-    frame: *mut Frame,
-    sh: &'a mut Shared<'l>,
-    local: &'a mut LocalMemory,
-    mem: &'a mut M,
-    cx: &'a mut Cx<'c, S>,
-    fault: Option<Box<Fault>>,
 }
 
 impl Code {
@@ -158,32 +153,27 @@ impl Code {
 
     /// Runs lanes of a warp from an entry on. `None`: what they are run on is not what was compiled for.
     #[inline(always)]
-    pub fn enter<V: Simd, M: Memory, S: Sink>(&self, on: Entry<'_, '_, '_, V, M, S>) -> Option<Back> {
-        let Entry { simd, frame, sh, local, mem, cx, sites, scalars, mask, lanes, fuel, number, watch, trip } = on;
+    pub fn enter<H: Host>(&self, on: Entry<'_, H>) -> Option<Back> {
+        let Entry { frame, host, sites, scalars, mask, lanes, fuel, number, watch, trip } = on;
         let [w, q, p] = self.slots;
         let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p;
-        if !fits || sites.len() < self.sites || scalars.len() < self.scalars || sh.shared.len() < self.shared {
+        if !fits || sites.len() < self.sites || scalars.len() < self.scalars || host.shared().len() < self.shared {
             return None;
         }
-        let frame: *mut Frame = frame;
-        let memory = mem.arena_mut().bytes_mut().as_mut_ptr();
-        let shared = sh.shared.as_mut_ptr();
-        let mut host = Host { simd, frame, sh, local, mem, cx, fault: None };
-        let host: *mut Host<'_, '_, '_, V, M, S> = &mut host;
-        // SAFETY: the frame is borrowed exclusively; its slots stay where they are.
-        let (w, q, p) = unsafe { ((*frame).w.as_mut_ptr(), (*frame).q.as_mut_ptr(), (*frame).p.as_mut_ptr()) };
+        let (memory, shared) = (host.memory().as_mut_ptr(), host.shared().as_mut_ptr());
         let mut context = Context {
-            w,
-            q,
-            p,
+            w: frame.w.as_mut_ptr(),
+            q: frame.q.as_mut_ptr(),
+            p: frame.p.as_mut_ptr(),
             memory,
             shared,
             sites: sites.as_mut_ptr(),
             scalars: scalars.as_mut_ptr(),
             lanes,
-            host: host.cast(),
-            plain: plain::<V, M, S>,
-            locate: locate::<V, M, S>,
+            frame,
+            host: std::ptr::from_mut(host).cast(),
+            plain: plain::<H>,
+            locate: locate::<H>,
             left: i64::from(fuel) << 32,
             pc: 0,
             entry: number,
@@ -195,53 +185,31 @@ impl Code {
         };
         // SAFETY: see the head of this file.
         let code = unsafe { (self.function)(&raw mut context) };
-        // SAFETY: nobody else has it any more.
-        let fault = unsafe { (*host).fault.take() };
         let left = u32::try_from(context.left >> 32).unwrap_or(0);
         let hidden = context.left as u32;
         let Context { pc, taken, tokens, .. } = context;
-        Some(Back { exit: Exit::of(code)?, pc, left, hidden, taken, tokens, fault })
+        Some(Back { exit: Exit::of(code)?, pc, left, hidden, taken, tokens })
     }
 }
 
 /// See [`super::context::Plain`].
 ///
 /// # Safety
-/// The context is one that [`Code::enter`] made for this instruction set, memory and observer, and that runs.
-unsafe extern "C" fn plain<V: Simd, M: Memory, S: Sink>(context: *mut Context, pc: u32, mask: LaneMask) -> u32 {
-    // SAFETY: native code waits, and uses nothing of it meanwhile.
-    let host = unsafe { &mut *(*context).host.cast::<Host<'_, '_, '_, V, M, S>>() };
-    // SAFETY: the same.
-    let regs = unsafe { &mut *host.frame };
-    let env = host.sh.env;
-    let Some(i) = env.code.get(pc as usize).filter(|_| mask != 0) else { return 0 };
-    let lanes = expand(mask, &host.cx.tables);
-    let at = host.sh.issuer(pc, 0);
-    let near = &mut near::<M>(host.sh, host.local, pc);
-    let on = Active { at, mask, lanes: &lanes, regs, near };
-    match guarded(host.simd, env, i, on, host.mem, host.cx) {
-        Ok(()) => 0,
-        Err(fault) => {
-            host.fault = Some(fault);
-            1
-        }
-    }
+/// The context is one that [`Code::enter`] made for this host, and that runs.
+unsafe extern "C" fn plain<H: Host>(context: *mut Context, pc: u32, lanes: LaneMask) -> u32 {
+    // SAFETY: native code waits, and uses nothing of them meanwhile.
+    let (host, frame) = unsafe { (&mut *(*context).host.cast::<H>(), &mut *(*context).frame) };
+    u32::from(lanes != 0 && !host.plain(frame, pc, lanes))
 }
 
 /// See [`super::context::Locate`].
 ///
 /// # Safety
 /// As of [`plain`]; the context has a site of that number.
-unsafe extern "C" fn locate<V: Simd, M: Memory, S: Sink>(
-    context: *mut Context,
-    site: u32,
-    address: u64,
-    bytes: u64,
-    unit: u32,
-) -> u32 {
+unsafe extern "C" fn locate<H: Host>(context: *mut Context, site: u32, address: u64, bytes: u64, unit: u32) -> u32 {
     // SAFETY: native code waits, and uses nothing of it meanwhile.
-    let host = unsafe { &mut *(*context).host.cast::<Host<'_, '_, '_, V, M, S>>() };
-    let Some(block) = host.mem.arena().block_to_use(address, bytes) else { return 0 };
+    let host = unsafe { &*(*context).host.cast::<H>() };
+    let Some(block) = host.block(address, bytes) else { return 0 };
     if address.wrapping_sub(block.address) & u64::from(unit - 1) != 0 {
         return 0;
     }

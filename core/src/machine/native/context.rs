@@ -1,6 +1,6 @@
 //! What native code and the machine hand each other: one structure of fixed layout.
 
-use crate::base::{LaneMask, Lanes32, Lanes64};
+use crate::base::{Frame, LaneMask, Lanes32, Lanes64};
 use std::ffi::c_void;
 
 /// Why native code came back.
@@ -88,7 +88,8 @@ pub(super) struct Context {
     pub scalars: *mut u64,
     /// All ones or zero per lane, by `mask`.
     pub lanes: *const Lanes32,
-    /// For the functions below.
+    /// The frame, and for whom the functions below are.
+    pub frame: *mut Frame,
     pub host: *mut c_void,
     /// See [`Plain`].
     pub plain: Plain,

@@ -5,13 +5,16 @@
 //! is held how is found by going through the blocks until nothing changes, from lines to vectors.
 
 use super::ops::{Ops, scalar_op, strip_op};
-use super::plan::Token;
+use crate::machine::control::TokenKind;
 use crate::program::affine::{Line, Pattern};
 use crate::program::env::{Function, ProgEnv};
 use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
+
+/// A token that native code pushes: its kind and its address.
+pub(super) type Token = (TokenKind, u32);
 
 /// How an instruction is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

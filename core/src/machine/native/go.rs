@@ -1,15 +1,16 @@
 //! Lanes run natively for as long as they can; what they cannot do is done here or by the interpreter.
 
+use super::calls::Calls;
 use super::code::{Back, Entry};
 use super::context::Exit;
 use super::context::Site;
-use super::lines::{settle, take};
+use super::lines::{give, take};
 use super::session::Session;
 use crate::base::expand;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
-use crate::memory::{Cx, Memory};
+use crate::memory::{Cx, Fault, Memory};
 use crate::verdict::Sink;
 use pulp::Simd;
 
@@ -72,14 +73,13 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let plan = &session.kernel.plan;
     let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
     let k = flow.pc.wrapping_sub(plan.function.start.0);
-    let Some(entry) = plan.entries.get(k as usize).filter(|_| flow.depth == 0) else {
-        return interpret(u32::MAX);
+    let entry = plan.entries.get(k as usize).filter(|_| flow.depth == 0);
+    let Some(number) = entry.copied().flatten().filter(|_| *fuel > 0) else {
+        // What was kept while the warp waited is the interpreter's now.
+        settle(session, warp);
+        return interpret(if entry.is_some() { session.kernel.plan.next[k as usize] } else { u32::MAX });
     };
     let next = plan.next[k as usize];
-    let Some(number) = *entry else { return interpret(next) };
-    if *fuel == 0 {
-        return interpret(0);
-    }
     let forgotten = cx.hints.forgotten();
     if session.forgotten != forgotten {
         session.sites.iter_mut().for_each(|sites| sites.fill(Site::NONE));
@@ -92,12 +92,19 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let Warp { control, frames, local, lines, .. } = &mut *warp;
     let Some(frame) = frames.first_mut() else { return interpret(u32::MAX) };
     let lines = &mut lines.0;
-    if lines.at.take().is_none_or(|at| at != (k, mask)) {
+    if lines.at != Some((k, mask)) {
+        // Other lanes go on than those that waited.
+        if let Some((at, before)) = lines.at.take()
+            && let Some(held) = plan.held.get(at as usize)
+        {
+            give(held, frame, before, &lines.values);
+        }
         lines.values.resize(plan.scalars, 0);
         if !take(&plan.held[k as usize], frame, mask, &mut lines.values, plan.verify) {
             return interpret(next);
         }
     }
+    lines.at = None;
     let Session { kernel, sites, lanes, trip, .. } = &mut *session;
     let some = mask != !0;
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
@@ -105,13 +112,10 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     if sites.len() < code.sites {
         sites.resize(code.sites, Site::NONE);
     }
+    let mut host = Calls { simd, sh: &mut *sh, local, mem, cx, fault: None };
     let with = Entry {
-        simd,
         frame,
-        sh: &mut *sh,
-        local,
-        mem,
-        cx,
+        host: &mut host,
         sites,
         scalars: &mut lines.values,
         mask,
@@ -122,6 +126,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
         trip: *trip,
     };
     let Some(back) = code.enter(with) else { return interpret(u32::MAX) };
+    let fault = host.fault;
     let executed = *fuel - back.left;
     let active = u64::from(lanes.2);
     let threads = active * u64::from(executed - back.hidden);
@@ -135,7 +140,10 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     if back.tokens > 0 && !on(Mutant::NativeTokens) {
         push(warp, *flow, plan.tokens[at as usize].as_deref().unwrap_or_default(), back.tokens as usize);
     }
-    came_back(back, warp, flow, sh, fuel, session)
+    let before = *fuel;
+    let visit = came_back((back, fault), warp, flow, sh, fuel, session);
+    session.executed += active * u64::from(before - *fuel);
+    visit
 }
 
 /// Tokens that were pushed natively are still on the stack.
@@ -149,7 +157,7 @@ fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[(TokenKind, u32)], 
 /// What follows where native code came back.
 #[inline(always)]
 fn came_back<C: Control>(
-    back: Back,
+    (back, fault): (Back, Option<Box<Fault>>),
     warp: &mut Warp<C>,
     flow: &mut Flow,
     sh: &mut Shared<'_>,
@@ -195,7 +203,7 @@ fn came_back<C: Control>(
                     }
                     None => Ok(handed::<C>(flow, |flow| warp.control.sync(flow))),
                 },
-                Exit::Fault => match back.fault {
+                Exit::Fault => match fault {
                     Some(fault) => Err(stopped(*fault, mask)),
                     None => Ok(Visit::Went(Went::Interpret(1))),
                 },
@@ -222,5 +230,14 @@ fn handed<C: Control>(flow: &mut Flow, by: impl FnOnce(&mut Flow) -> Next) -> Vi
         Next::Go if C::JOINS => Visit::Went(Went::Stop),
         Next::Go => Visit::On,
         Next::Pick => Visit::Went(Went::Pick),
+    }
+}
+
+/// What of a warp's registers native code holds is written to its frame: somebody else goes on with it.
+pub(in crate::machine) fn settle<C>(session: &Session, warp: &mut Warp<C>) {
+    let Some((at, mask)) = warp.lines.0.at.take() else { return };
+    let held = session.kernel.plan.held.get(at as usize);
+    if let (Some(held), Some(frame)) = (held, warp.frames.first_mut()) {
+        give(held, frame, mask, &warp.lines.0.values);
     }
 }

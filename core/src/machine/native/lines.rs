@@ -1,9 +1,7 @@
 //! Registers that native code holds as numbers of lines: from the frame and back.
 
 use super::plan::Held;
-use super::session::Session;
 use crate::base::{Frame, LaneMask};
-use crate::machine::warp::state::Warp;
 use crate::program::ops::Class;
 
 /// The numbers of a warp's lines, and for which instruction they hold; the frame holds the rest.
@@ -108,13 +106,4 @@ pub(super) fn give(held: &[Held], frame: &mut Frame, mask: LaneMask, values: &[u
             }
         }
     }
-}
-
-/// What of a warp's registers native code holds is written to its frame: somebody else goes on with it.
-pub(in crate::machine) fn settle<C>(session: &Session, warp: &mut Warp<C>) {
-    let Some((at, mask)) = warp.lines.0.at.take() else { return };
-    let (Some(held), Some(frame)) = (session.kernel.plan.held.get(at as usize), warp.frames.first_mut()) else {
-        return;
-    };
-    give(held, frame, mask, &warp.lines.0.values);
 }

@@ -6,6 +6,7 @@
 //! not compiled are left to the interpreter or to the control model, from the state that the interpreter would be in: `go` goes
 //! back and forth. `plan` says what is compiled how, `emit` makes it, `code` has it in memory.
 
+mod calls;
 mod code;
 mod context;
 mod emit;
@@ -16,6 +17,6 @@ mod ops;
 mod plan;
 mod session;
 
-pub(in crate::machine) use go::{Went, go};
-pub(in crate::machine) use lines::{Lines, settle};
+pub(in crate::machine) use go::{Went, go, settle};
+pub(in crate::machine) use lines::Lines;
 pub(in crate::machine) use session::{Session, session};

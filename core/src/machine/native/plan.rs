@@ -1,7 +1,7 @@
 //! What is compiled of a kernel: its blocks, how each instruction is compiled, what is held where, and which tokens are on the
 //! stack before each instruction.
 
-use super::forms::{Forms, Patterns, Way, successors};
+use super::forms::{Forms, Patterns, Token, Way, successors};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
@@ -21,9 +21,6 @@ const INSTRUCTIONS: usize = 1 << 11;
 const JUMPS: usize = 1 << 8;
 /// Tokens on the stack at most.
 const TOKENS: usize = 64;
-
-/// A token that native code pushes: its kind and its address.
-pub(super) type Token = (TokenKind, u32);
 
 /// A register that native code holds as the numbers of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,6 +6,7 @@ use super::emit::Setting;
 use super::plan::Plan;
 use crate::base::{LaneMask, Lanes32, number};
 use crate::machine::config::Engine;
+use crate::machine::control::Grouping;
 use crate::machine::grid::loaded::Loaded;
 use crate::program::affine::MULTIPLE;
 use crate::program::env::{FuncId, Init, ProgEnv};
@@ -77,7 +78,8 @@ pub(in crate::machine) fn session(
     engine: Engine,
     more: u64,
 ) -> Result<Session, u64> {
-    if engine == Engine::Interpreter || loaded.warp_size != 32 {
+    // Where any of the lanes at an address may go on, those that were together part without a jump: nothing is claimed of them.
+    if engine == Engine::Interpreter || loaded.warp_size != 32 || loaded.grouping != Grouping::All {
         return Err(u64::MAX);
     }
     let setting =

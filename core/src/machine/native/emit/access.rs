@@ -5,24 +5,13 @@
 
 use super::super::context::Exit;
 use super::super::forms::Access;
-use super::values::{Numbers, Strip, Word};
-use super::{Emit, anywhere, field, offset, trusted};
+use super::builder::{Emit, Group, Numbers, Strip, Word, anywhere, field, offset, trusted, width};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::{Line, Residue};
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-
-/// Accesses that are checked together: those from one address, to one memory, in one room.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Group {
-    address: Value,
-    shared: bool,
-    room: (u32, u32),
-    /// Bytes of each.
-    bytes: u32,
-}
 
 impl Emit<'_, '_> {
     /// The access of an instruction that is compiled as one.
@@ -147,7 +136,7 @@ impl Emit<'_, '_> {
         let mut values = address.values;
         for value in values.iter_mut().take(1 + usize::from(halves)) {
             let place = self.place(k, access, *value, access.bytes);
-            *value = self.b.ins().load(super::width(class), anywhere(), place, small(access.offset));
+            *value = self.b.ins().load(width(class), anywhere(), place, small(access.offset));
         }
         if !halves {
             values[1] = values[0];

@@ -1,8 +1,7 @@
 //! What is computed once for all lanes.
 
 use super::super::ops::Ops;
-use super::Emit;
-use super::values::{NAN, Numbers, STRIPS, Strip};
+use super::builder::{Emit, NAN, Numbers, STRIPS, Strip};
 use crate::alu::float::FloatOp as F;
 use crate::alu::int::IntOp as I;
 use crate::base::mutant::{Mutant, on};

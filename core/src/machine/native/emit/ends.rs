@@ -2,7 +2,7 @@
 
 use super::super::context::{Context, Exit};
 use super::super::forms::{Way, results, sources};
-use super::{Emit, field, offset, trusted};
+use super::builder::{Emit, field, offset, trusted};
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
 use crate::program::affine::Pattern;

@@ -1,42 +1,18 @@
 //! A segment: scalars and checks, then strips, then predicates.
 
+use super::super::context::Context;
 use super::super::forms::{Way, results, sources};
 use super::super::ops::Ops;
-use super::Emit;
-use super::values::{Numbers, STRIPS, Strip};
+use super::builder::{Emit, Numbers, STRIPS, Segment, Strip, field, offset, trusted};
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::{Line, Pattern};
 use crate::program::instr::Instr;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::mem::offset_of;
-
-/// What is known while a segment is made.
-#[derive(Default)]
-pub(super) struct Segment {
-    /// Its first instruction, and one past its last.
-    pub from: usize,
-    pub to: usize,
-    /// Where its checks lead that fail.
-    pub stop: Option<Block>,
-    /// What scalars and predicates are by now.
-    numbers: FxHashMap<usize, Numbers>,
-    masks: FxHashMap<usize, Value>,
-    /// By instruction and register: what a strip reads.
-    read: FxHashMap<(usize, usize), Numbers>,
-    read_masks: FxHashMap<(usize, usize), Value>,
-    /// By instruction: where its row begins, of each half where these have their own.
-    pub rows: FxHashMap<usize, [Value; 2]>,
-    /// By number: it in all lanes.
-    pub splats: FxHashMap<Value, Value>,
-    /// Accesses that are checked together: where offset 0 is, and from which offset to which they go.
-    pub places: FxHashMap<super::access::Group, (Value, i64, i64)>,
-    /// Predicates that strips make: by register.
-    made: BTreeSet<usize>,
-}
 
 impl Emit<'_, '_> {
     /// The segment of some instructions.
@@ -73,10 +49,10 @@ impl Emit<'_, '_> {
         if !self.setting.trips {
             return;
         }
-        let (context, at) = (self.context, super::offset(offset_of!(super::Context, trip)));
-        let left = self.b.ins().load(types::I32, super::trusted(), context, at);
+        let (context, at) = (self.context, offset(offset_of!(Context, trip)));
+        let left = self.b.ins().load(types::I32, trusted(), context, at);
         let fewer = self.b.ins().iadd_imm(left, -1);
-        self.b.ins().store(super::trusted(), fewer, context, at);
+        self.b.ins().store(trusted(), fewer, context, at);
         let goes = self.b.ins().icmp_imm(IntCC::NotEqual, fewer, 0);
         self.check(goes);
     }
@@ -188,14 +164,14 @@ impl Emit<'_, '_> {
 
     /// Writes a predicate to the frame: its bits of the lanes that run. A variable's bits of other lanes may be any.
     pub(super) fn put_predicate(&mut self, to: Value, slot: usize, bits: Value) {
-        let at = super::offset(4 * slot);
+        let at = offset(4 * slot);
         let mut bits = bits;
         if self.some && !on(Mutant::NativePredicates) {
-            let old = self.b.ins().load(types::I32, super::trusted(), to, at);
+            let old = self.b.ins().load(types::I32, trusted(), to, at);
             let (run, kept) = (self.b.ins().band(bits, self.mask), self.b.ins().band_not(old, self.mask));
             bits = self.b.ins().bor(run, kept);
         }
-        self.b.ins().store(super::trusted(), bits, to, at);
+        self.b.ins().store(trusted(), bits, to, at);
     }
 
     /// The line that an instruction leaves in a register, where it is held as one.
@@ -408,7 +384,7 @@ impl Emit<'_, '_> {
         if i.guard.is_some() || self.some {
             wanted.extend(results(&i, self.env, &self.plan.function));
         }
-        let to = super::field!(self, types::I64, p);
+        let to = field!(self, types::I64, p);
         for n in wanted.into_iter().filter(|n| !self.plan.fixed.contains(*n)).collect::<Vec<_>>() {
             let (class, slot) = self.plan.function.slots.name(n);
             if class == Class::P {
@@ -427,11 +403,11 @@ impl Emit<'_, '_> {
             lanes = if guard.negated { self.b.ins().band_not(lanes, bits) } else { self.b.ins().band(lanes, bits) };
         }
         self.call_plain(k, lanes);
-        let from = super::field!(self, types::I64, p);
+        let from = field!(self, types::I64, p);
         for n in results(&i, self.env, &self.plan.function) {
             let (class, slot) = self.plan.function.slots.name(n);
             if class == Class::P {
-                let bits = self.b.ins().load(types::I32, super::trusted(), from, super::offset(4 * slot.index()));
+                let bits = self.b.ins().load(types::I32, trusted(), from, offset(4 * slot.index()));
                 let variable = self.variable(n, 0);
                 self.b.def_var(variable, bits);
             }

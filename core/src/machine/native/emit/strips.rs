@@ -1,9 +1,8 @@
 //! What is computed in strips of four lanes.
 
 use super::super::ops::Ops;
-use super::Emit;
+use super::builder::{Emit, Strip, Word};
 use super::compute::{float_condition, integer_condition};
-use super::values::{Strip, Word};
 use crate::alu::float::FloatOp as F;
 use crate::alu::int::IntOp as I;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};

@@ -1,45 +1,10 @@
 //! Values of registers: lines as numbers, vectors in strips of four lanes.
 
-use super::{Emit, field, offset, trusted, width};
+use super::builder::{Emit, HALF, NAN, Numbers, STRIPS, Strip, Word, field, offset, trusted, width};
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::Line;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
-
-/// Strips of a warp.
-pub(super) const STRIPS: usize = 8;
-/// Lanes of a half.
-const HALF: i64 = 16;
-/// The canonical NaN.
-pub(super) const NAN: i64 = 0x7fff_ffff;
-
-/// The numbers of a line: the value of the first lane, and of the first lane of the second half where each half has its own.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Numbers {
-    pub values: [Value; 2],
-    pub line: Line,
-    pub class: Class,
-}
-
-/// Four lanes of a 32-bit register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Word {
-    pub value: Value,
-    /// It is of floating-point type.
-    pub float: bool,
-    /// A NaN in it may be any: it stands for the canonical one.
-    pub loose: bool,
-}
-
-/// Four lanes of a register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Strip {
-    W(Word),
-    /// Two lanes each.
-    Q([Value; 2]),
-    /// All ones or zero.
-    P(Value),
-}
 
 fn little() -> MemFlags {
     MemFlags::new().with_endianness(Endianness::Little)

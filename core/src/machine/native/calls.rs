@@ -1,0 +1,45 @@
+//! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
+
+use super::code::Host;
+use crate::base::{Frame, LaneMask, expand};
+use crate::machine::warp::guarded::{guarded, near};
+use crate::machine::warp::state::Shared;
+use crate::memory::{Active, Cx, Fault, Hint, LocalMemory, Memory};
+use crate::verdict::Sink;
+use pulp::Simd;
+
+/// What a warp runs on beside its registers.
+pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
+    pub simd: V,
+    pub sh: &'a mut Shared<'l>,
+    pub local: &'a mut LocalMemory,
+    pub mem: &'a mut M,
+    pub cx: &'a mut Cx<'c, S>,
+    /// Why an instruction failed.
+    pub fault: Option<Box<Fault>>,
+}
+
+impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
+    fn memory(&mut self) -> &mut [u8] {
+        self.mem.arena_mut().bytes_mut()
+    }
+
+    fn shared(&mut self) -> &mut [u8] {
+        self.sh.shared
+    }
+
+    fn plain(&mut self, regs: &mut Frame, pc: u32, mask: LaneMask) -> bool {
+        let env = self.sh.env;
+        let Some(i) = env.code.get(pc as usize) else { return true };
+        let lanes = expand(mask, &self.cx.tables);
+        let at = self.sh.issuer(pc, 0);
+        let near = &mut near::<M>(self.sh, self.local, pc);
+        let on = Active { at, mask, lanes: &lanes, regs, near };
+        self.fault = guarded(self.simd, env, i, on, self.mem, self.cx).err();
+        self.fault.is_none()
+    }
+
+    fn block(&self, address: u64, bytes: u64) -> Option<Hint> {
+        self.mem.arena().block_to_use(address, bytes)
+    }
+}

@@ -1,0 +1,160 @@
+//! What a function is made of while it is made: the state of [`Emit`], values, and accesses of what is ours.
+
+use crate::machine::native::plan::Plan;
+use crate::program::affine::Line;
+use crate::program::env::ProgEnv;
+use crate::program::ops::Class;
+use cranelift_codegen::ir::{Block, MemFlags, SigRef, Type, Value, types};
+use cranelift_frontend::{FunctionBuilder, Variable};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Strips of a warp.
+pub(super) const STRIPS: usize = 8;
+/// Lanes of a half.
+pub(super) const HALF: i64 = 16;
+/// The canonical NaN.
+pub(super) const NAN: i64 = 0x7fff_ffff;
+
+/// What a launch fixes beside the plan.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(in crate::machine::native) struct Setting {
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u32,
+    /// Segments can be left without need, for tests.
+    pub trips: bool,
+}
+
+/// The functions of a context, as native code calls them.
+#[derive(Clone, Copy)]
+pub(in crate::machine::native) struct Helpers {
+    pub plain: SigRef,
+    pub locate: SigRef,
+}
+
+/// A function of native code while it is made.
+pub(in crate::machine::native) struct Emit<'a, 'b> {
+    pub(super) b: FunctionBuilder<'a>,
+    pub(super) plan: &'b Plan,
+    pub(super) env: &'b ProgEnv,
+    pub(super) setting: Setting,
+    /// Only some lanes run.
+    pub(super) some: bool,
+    pub(super) helpers: Helpers,
+    /// How many sites there are so far.
+    pub(super) sites: usize,
+    pub(super) context: Value,
+    pub(super) mask: Value,
+    pub(super) left: Variable,
+    pub(super) tokens: Variable,
+    /// The values of registers: of a line's first lane and its second half's, or a predicate's bits.
+    pub(super) variables: FxHashMap<(usize, usize), Variable>,
+    /// By instruction: the block that begins there.
+    pub(super) blocks: Vec<Option<Block>>,
+    pub(super) segment: Segment,
+    /// Where checks lead that fail: the block, the segment's first instruction, the block of instructions.
+    pub(super) stops: Vec<(Block, usize, (usize, usize))>,
+    /// Of the block at hand: its first instruction and one past its last.
+    pub(super) at: (usize, usize),
+}
+
+/// An access of memory that is ours and where it should be.
+pub(super) fn trusted() -> MemFlags {
+    MemFlags::trusted()
+}
+
+/// An access of the program's memory, at any address.
+pub(super) fn anywhere() -> MemFlags {
+    MemFlags::new().with_notrap()
+}
+
+macro_rules! field {
+    ($emit:expr, $ty:expr, $name:ident) => {{
+        let context = $emit.context;
+        $emit.b.ins().load(
+            $ty,
+            $crate::machine::native::emit::builder::trusted(),
+            context,
+            $crate::machine::native::emit::builder::offset(std::mem::offset_of!(
+                $crate::machine::native::context::Context,
+                $name
+            )),
+        )
+    }};
+}
+pub(super) use field;
+
+/// An offset that is known to be small.
+pub(super) fn offset(bytes: usize) -> i32 {
+    i32::try_from(bytes).unwrap_or(i32::MAX)
+}
+
+/// The numbers of a line: the value of the first lane, and of the first lane of the second half where each half has its own.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Numbers {
+    pub values: [Value; 2],
+    pub line: Line,
+    pub class: Class,
+}
+
+/// Four lanes of a 32-bit register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Word {
+    pub value: Value,
+    /// It is of floating-point type.
+    pub float: bool,
+    /// A NaN in it may be any: it stands for the canonical one.
+    pub loose: bool,
+}
+
+/// Four lanes of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Strip {
+    W(Word),
+    /// Two lanes each.
+    Q([Value; 2]),
+    /// All ones or zero.
+    P(Value),
+}
+
+/// What is known while a segment is made.
+#[derive(Default)]
+pub(super) struct Segment {
+    /// Its first instruction, and one past its last.
+    pub from: usize,
+    pub to: usize,
+    /// Where its checks lead that fail.
+    pub stop: Option<Block>,
+    /// What scalars and predicates are by now.
+    pub(super) numbers: FxHashMap<usize, Numbers>,
+    pub(super) masks: FxHashMap<usize, Value>,
+    /// By instruction and register: what a strip reads.
+    pub(super) read: FxHashMap<(usize, usize), Numbers>,
+    pub(super) read_masks: FxHashMap<(usize, usize), Value>,
+    /// By instruction: where its row begins, of each half where these have their own.
+    pub rows: FxHashMap<usize, [Value; 2]>,
+    /// By number: it in all lanes.
+    pub splats: FxHashMap<Value, Value>,
+    /// Accesses that are checked together: where offset 0 is, and from which offset to which they go.
+    pub places: FxHashMap<Group, (Value, i64, i64)>,
+    /// Predicates that strips make: by register.
+    pub(super) made: BTreeSet<usize>,
+}
+
+/// Accesses that are checked together: those from one address, to one memory, in one room.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Group {
+    pub(super) address: Value,
+    pub(super) shared: bool,
+    pub(super) room: (u32, u32),
+    /// Bytes of each.
+    pub(super) bytes: u32,
+}
+
+/// The type of a register's value as a scalar; of a predicate, the bits of all lanes.
+pub(super) const fn width(class: Class) -> Type {
+    match class {
+        Class::W | Class::P => types::I32,
+        Class::Q => types::I64,
+    }
+}

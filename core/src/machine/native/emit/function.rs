@@ -1,0 +1,134 @@
+//! A function: where it is entered, and its blocks.
+
+use super::builder::{Emit, Helpers, Segment, Setting, field, offset, trusted, width};
+use crate::machine::native::context::{Context, Exit};
+use crate::machine::native::plan::Plan;
+use crate::program::env::ProgEnv;
+use crate::program::ops::Class;
+use cranelift_codegen::ir::{InstBuilder, types};
+use cranelift_frontend::{FunctionBuilder, Switch, Variable};
+use rustc_hash::FxHashMap;
+use std::mem::offset_of;
+
+/// Makes a function; gives how many sites it has.
+pub(in crate::machine::native) fn emit(
+    b: FunctionBuilder<'_>,
+    (plan, env): (&Plan, &ProgEnv),
+    setting: Setting,
+    some: bool,
+    helpers: Helpers,
+) -> usize {
+    let mut b = b;
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    let context = b.block_params(entry)[0];
+    let (left, tokens) = (b.declare_var(types::I64), b.declare_var(types::I32));
+    let blocks = vec![None; plan.code.len() + 1];
+    let mask = b.ins().load(types::I32, trusted(), context, offset(offset_of!(Context, mask)));
+    let emit = Emit {
+        b,
+        plan,
+        env,
+        setting,
+        some,
+        helpers,
+        sites: 0,
+        context,
+        mask,
+        left,
+        tokens,
+        variables: FxHashMap::default(),
+        blocks,
+        segment: Segment::default(),
+        stops: Vec::new(),
+        at: (0, 0),
+    };
+    emit.function()
+}
+
+impl Emit<'_, '_> {
+    fn function(mut self) -> usize {
+        let count = self.plan.code.len();
+        for k in (0..count).filter(|k| self.plan.leaders[*k]) {
+            self.blocks[k] = Some(self.b.create_block());
+        }
+        let left = field!(self, types::I64, left);
+        self.b.def_var(self.left, left);
+        let none = self.b.ins().iconst(types::I32, 0);
+        self.b.def_var(self.tokens, none);
+        self.entries();
+        let mut k = 0;
+        while k < count {
+            let mut end = k + 1;
+            while end < count && !self.plan.leaders[end] {
+                end += 1;
+            }
+            self.at = (k, end);
+            if let Some(block) = self.blocks[k] {
+                self.b.switch_to_block(block);
+                self.block();
+            }
+            k = end;
+        }
+        self.stops();
+        self.b.seal_all_blocks();
+        self.b.finalize();
+        self.sites
+    }
+
+    /// Goes to the entry that is asked for, with what is alive there in variables.
+    fn entries(&mut self) {
+        let (wanted, nowhere) = (field!(self, types::I32, entry), self.b.create_block());
+        let mut switch = Switch::new();
+        let mut stubs = Vec::new();
+        for (k, number) in self.plan.entries.iter().enumerate().filter_map(|(k, e)| Some((k, (*e)?))) {
+            let stub = self.b.create_block();
+            switch.set_entry(number.into(), stub);
+            stubs.push((k, stub));
+        }
+        switch.emit(&mut self.b, wanted, nowhere);
+        self.b.switch_to_block(nowhere);
+        let code = self.b.ins().iconst(types::I32, i64::from(Exit::Outside as u32));
+        self.b.ins().return_(&[code]);
+        for (k, stub) in stubs {
+            self.b.switch_to_block(stub);
+            self.enter(k);
+            if let Some(block) = self.blocks[k] {
+                self.b.ins().jump(block, &[]);
+            }
+        }
+    }
+
+    fn enter(&mut self, k: usize) {
+        let from = field!(self, types::I64, scalars);
+        for held in self.plan.held[k].clone() {
+            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
+            for half in 0..1 + usize::from(held.line.halves) {
+                let at = offset(8 * (held.at as usize + half));
+                let value = self.b.ins().load(width(held.class), trusted(), from, at);
+                let variable = self.variable(n, half);
+                self.b.def_var(variable, value);
+            }
+        }
+        let from = field!(self, types::I64, p);
+        for (n, slot) in self.predicates(k) {
+            let value = self.b.ins().load(types::I32, trusted(), from, offset(4 * slot));
+            let variable = self.variable(n, 0);
+            self.b.def_var(variable, value);
+        }
+    }
+
+    /// The predicates that are alive before an instruction: their numbers and slots.
+    pub(super) fn predicates(&self, k: usize) -> Vec<(usize, usize)> {
+        let name = |n: usize| (n, self.plan.function.slots.name(n));
+        let alive = self.plan.alive.get(k).into_iter().flat_map(|alive| alive.ones());
+        alive.map(name).filter(|(_, (class, _))| *class == Class::P).map(|(n, (_, slot))| (n, slot.index())).collect()
+    }
+
+    pub(super) fn variable(&mut self, n: usize, half: usize) -> Variable {
+        let (class, _) = self.plan.function.slots.name(n);
+        let b = &mut self.b;
+        *self.variables.entry((n, half)).or_insert_with(|| b.declare_var(width(class)))
+    }
+}
