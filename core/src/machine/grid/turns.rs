@@ -95,11 +95,7 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
         native.look(with.program, grid, with.books, 0);
     }
     let ended = exec_with(simd, grid, Turns { books: &mut *with.books, ..with }, &mut native);
-    if let Some(session) = &native.session {
-        let warps = grid.blocks.iter_mut().flatten().flat_map(|block| &mut block.warps);
-        warps.for_each(|warp| settle(session, warp));
-        *with.books.native += session.executed();
-    }
+    *with.books.native += native.leave(grid);
     ended
 }
 
@@ -113,6 +109,25 @@ struct Native {
 }
 
 impl Native {
+    /// Nothing is held natively any more; gives how many thread instructions were native.
+    fn leave<C>(&self, grid: &mut Grid<C>) -> u64 {
+        let Some(session) = &self.session else { return 0 };
+        let warps = grid.blocks.iter_mut().flatten().flat_map(|block| &mut block.warps);
+        warps.for_each(|warp| settle(session, warp));
+        session.executed()
+    }
+
+    /// The kernel is interpreted from now on: its visits to native code are too short.
+    #[cold]
+    #[inline(never)]
+    fn give_up<C>(&mut self, grid: &mut Grid<C>) -> u64 {
+        let executed = self.leave(grid);
+        if let Some(session) = self.session.take() {
+            session.give_up();
+        }
+        executed
+    }
+
     /// Asks for it, when so many warp instructions have been executed in these turns.
     #[cold]
     #[inline(never)]
@@ -155,6 +170,9 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
         let Some(turn) = chosen else {
             break Ok(if grid.done() { Held::Complete } else { Held::Idle });
         };
+        if native.session.as_ref().is_some_and(Session::is_poor) {
+            *books.native += native.give_up(grid);
+        }
         if stats.warp_instructions >= native.after {
             native.look(program, grid, books, stats.warp_instructions);
         }

@@ -132,6 +132,8 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let threads = active * u64::from(executed - back.hidden);
     sh.threads = sh.threads.wrapping_add(threads);
     session.executed += threads;
+    session.visits += 1;
+    session.instructions += u64::from(executed);
     *fuel = back.left;
     flow.pc = back.pc;
     let plan = &session.kernel.plan;

@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Warp instructions that a kernel executes before it is worth to be compiled, for each of its own.
 const WORTH: u64 = 1 << 12;
+/// Warp instructions that a visit to native code has to execute to be worth it, and visits after which that is known.
+const SHORT: u64 = 6;
+const VISITS: u64 = 1 << 13;
 
 /// A kernel that is compiled: for whole warps, and for some of the lanes of one once that is needed.
 #[derive(Debug)]
@@ -175,9 +178,31 @@ pub(in crate::machine) struct Session {
     pub(super) trip: u32,
     /// Thread instructions that were executed natively.
     pub(super) executed: u64,
+    /// Visits to native code, and the warp instructions that were executed in them.
+    pub(super) visits: u64,
+    pub(super) instructions: u64,
+    /// Whether it may be given up.
+    auto: bool,
 }
 
 impl Session {
+    /// Whether visits are so short that the interpreter is faster.
+    #[inline(always)]
+    pub(in crate::machine) const fn is_poor(&self) -> bool {
+        self.auto && self.visits > VISITS && self.instructions < SHORT * self.visits
+    }
+
+    /// The kernel is interpreted from now on.
+    #[cold]
+    pub(in crate::machine) fn give_up(&self) {
+        let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        for entry in all.iter_mut() {
+            if matches!(&entry.known, Known::Compiled(kernel) if Arc::ptr_eq(kernel, &self.kernel)) {
+                entry.known = Known::Refused;
+            }
+        }
+    }
+
     /// Thread instructions that were executed natively.
     pub(in crate::machine) const fn executed(&self) -> u64 {
         self.executed
@@ -192,6 +217,9 @@ impl Session {
             forgotten: 0,
             trip,
             executed: 0,
+            visits: 0,
+            instructions: 0,
+            auto: engine == Engine::Auto,
         }
     }
 }
