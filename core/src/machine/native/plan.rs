@@ -17,8 +17,10 @@ use std::collections::BTreeSet;
 /// Instructions times registers of a kernel at most, instructions, and jumps: what a larger one would take to be analysed and
 /// compiled is time in which no limit of the run is looked at.
 const LIMIT: usize = 1 << 19;
-const INSTRUCTIONS: usize = 1 << 11;
-const JUMPS: usize = 1 << 8;
+const INSTRUCTIONS: usize = 1 << 10;
+const JUMPS: usize = 1 << 7;
+/// Instructions of a block at most: one is entered with fuel for all of it only, and a turn has two thousand.
+const BLOCK: usize = 1 << 7;
 /// Tokens on the stack at most.
 const TOKENS: usize = 64;
 
@@ -215,8 +217,7 @@ fn alive(env: &ProgEnv, id: FuncId, function: &Function, count: usize) -> Option
 
 /// Where blocks begin: at targets, behind what ends one, and where less is known than behind the instruction before.
 fn leaders(code: &[Instr], ways: &[Way], patterns: &Patterns, start: u32) -> Vec<bool> {
-    let mut leaders = vec![false; code.len() + 1];
-    leaders[0] = true;
+    let mut leaders: Vec<bool> = (0..=code.len()).map(|k| k.is_multiple_of(BLOCK)).collect();
     for (k, i) in code.iter().enumerate() {
         if matches!(i.op, Op::Bra | Op::Ssy | Op::PreBrk | Op::PreRet | Op::Break)
             && let Some(leader) = i.imm.checked_sub(start).and_then(|to| leaders.get_mut(to as usize))

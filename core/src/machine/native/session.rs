@@ -15,7 +15,7 @@ use crate::program::ops::{Class, IntOp};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Warp instructions that a kernel executes before it is worth to be compiled, for each of its own.
-const WORTH: u64 = 1 << 12;
+const WORTH: u64 = 1 << 14;
 /// Warp instructions that a visit to native code has to execute to be worth it, and visits after which that is known.
 const SHORT: u64 = 6;
 const VISITS: u64 = 1 << 13;
