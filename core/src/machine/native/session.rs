@@ -14,8 +14,10 @@ use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::{Class, IntOp};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// Warp instructions that a kernel executes before it is worth to be compiled, for each of its own.
-const WORTH: u64 = 1 << 14;
+/// Warp instructions that a kernel executes before it is worth to be compiled, for each of its own: they take the interpreter
+/// about as long as one takes to be compiled. A jump, which D-affine has to follow, counts as several.
+const WORTH: u64 = 1 << 15;
+const JUMP: u64 = 8;
 /// Warp instructions that a visit to native code has to execute to be worth it, and visits after which that is known.
 const SHORT: u64 = 6;
 const VISITS: u64 = 1 << 13;
@@ -104,8 +106,7 @@ pub(in crate::machine) fn session(
     let Entry { id, block, multiples, known, .. } = &mut all[at];
     if let Known::Runs(before) = known {
         let executed = before.saturating_add(more);
-        let size = env.function(*id).map_or(0, |f| u64::from(f.end.0.saturating_sub(f.start.0)));
-        let enough = if engine == Engine::Auto { size.saturating_mul(WORTH) } else { 0 };
+        let enough = if engine == Engine::Auto { cost(env, *id).saturating_mul(WORTH) } else { 0 };
         if executed < enough {
             *known = Known::Runs(executed);
             return Err(enough - executed);
@@ -119,6 +120,13 @@ pub(in crate::machine) fn session(
         Known::Compiled(kernel) => Ok(Session::new(Arc::clone(kernel), engine)),
         _ => Err(u64::MAX),
     }
+}
+
+/// What it takes to compile a kernel, in instructions.
+fn cost(env: &ProgEnv, id: FuncId) -> u64 {
+    let code = env.function(id).and_then(|f| env.code.get(f.start.0 as usize..f.end.0 as usize)).unwrap_or_default();
+    let jumps = code.iter().filter(|i| matches!(i.op, Op::Bra | Op::Brx | Op::Break)).count();
+    code.len() as u64 + JUMP * jumps as u64
 }
 
 impl Entry {
