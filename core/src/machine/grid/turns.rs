@@ -5,6 +5,7 @@ use crate::choice::{Fair, Menu, Names, Oracle, Site};
 use crate::machine::block::step;
 use crate::machine::block::step::Executing;
 use crate::machine::books::{Books, Stats};
+use crate::machine::config::Engine;
 use crate::machine::context::processors::Processors;
 use crate::machine::control::Control;
 use crate::machine::device::message::Program;
@@ -91,7 +92,9 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     with: Turns<'_, '_, '_, M, S>,
 ) -> Result<Held, Stop> {
     let mut native = Native { session: None, after: u64::MAX, told: 0 };
-    if M::NATIVE && !S::ON && !with.books.small && !with.books.single {
+    // Turns of a random schedule are short: what is compiled would not be worth it.
+    let worth = with.books.takes_turns || with.books.engine != Engine::Auto;
+    if M::NATIVE && !S::ON && !with.books.small && !with.books.single && worth {
         native.look(with.program, grid, with.books, 0);
     }
     let ended = exec_with(simd, grid, Turns { books: &mut *with.books, ..with }, &mut native);
