@@ -144,6 +144,12 @@ fn machine_code_is_told_of() {
             expect(&folder, &["run", ".", "--engine", "native", "--stats"], 0, &["as expected", "100.0 % of all"]);
         assert_ne!(none, all);
     }
+    expect(
+        &folder,
+        &["run", ".", "--engine", "native", "--stats", "--check", "races"],
+        0,
+        &["a run under a check is interpreted"],
+    );
     let auto = expect(&folder, &["run", ".", "--stats"], 0, &["machine code: 0 "]);
     assert_eq!(none, auto);
 }

@@ -154,7 +154,8 @@ impl<'a> Finished<'a> {
         let Some(native) = self.native_instructions else { return String::new() };
         let all: u64 = self.launches.iter().map(|s| s.thread_instructions).sum();
         let share = 100.0 * native as f64 / all.max(1) as f64;
-        format!("machine code: {}, {share:.1} % of all\n", counted(native, "thread instruction"))
+        let why = if native == 0 && !self.checks.is_empty() { "; a run under a check is interpreted" } else { "" };
+        format!("machine code: {}, {share:.1} % of all{why}\n", counted(native, "thread instruction"))
     }
 
     /// One line of counts.
