@@ -168,7 +168,7 @@ impl Alone<'_, '_> {
             exited: 0,
             native: None,
         };
-        let ran = run_flow(Scalar::new(), warp, flow, 1, &mut sh, &mut self.on.memory, &mut self.cx);
+        let ran = run_flow(Scalar::new(), warp, (flow, None), 1, &mut sh, &mut self.on.memory, &mut self.cx);
         if let Err(halt) = ran {
             let warp = warp.index;
             return Err(self.on.block.stop(env, loaded, warp, *halt));

@@ -89,6 +89,20 @@ impl Books<'_> {
         limit.or_else(|| (spent && self.budget.steps == 0).then_some(LimitKind::Steps(self.budget.limit)))
     }
 
+    /// Whether no budget ends, and nobody stops the run, within so many instructions.
+    #[inline(always)]
+    pub(in crate::machine) fn lasts(&self, instructions: u64, hold: u64) -> bool {
+        !self.small && self.budget.steps.min(hold) > instructions
+    }
+
+    /// So many turns of so many instructions together are over, none of which used its fuel up. Gives the limit when one is reached.
+    #[inline(always)]
+    pub(in crate::machine) fn turns(&mut self, turns: u32, used: u64) -> Option<LimitKind> {
+        self.clock += used;
+        self.budget.patience += u64::from(turns);
+        self.budget.spend(used)
+    }
+
     /// Adds the counts of a grid's turns to what it has done before.
     pub(in crate::machine) fn book(&mut self, grid: GridId, stats: Stats) {
         let at = self.stats.iter().position(|(id, _)| *id == grid).unwrap_or_else(|| {

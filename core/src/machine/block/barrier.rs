@@ -157,6 +157,21 @@ impl Barriers {
         self.all.resize_with(usize::from(id.min(COUNT as u8 - 1)) + 1, Open::default);
     }
 
+    /// Whether all that is in use are barriers without a count or a reduction, which are complete when all threads have arrived.
+    #[inline(always)]
+    #[must_use]
+    pub fn are_plain(&self) -> bool {
+        let mut rest = self.used;
+        while rest != 0 {
+            let plain = self.all.get(rest.trailing_zeros() as usize);
+            if plain.is_none_or(|open| open.count.is_some() || open.red.is_some()) {
+                return false;
+            }
+            rest &= rest - 1;
+        }
+        true
+    }
+
     /// A barrier that is complete, when `live` lanes of the block have not exited.
     ///
     /// Rule: bar.endBar

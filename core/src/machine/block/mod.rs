@@ -4,3 +4,4 @@ pub mod barrier;
 pub mod cluster;
 pub mod state;
 pub(in crate::machine) mod step;
+pub(in crate::machine) mod turns;

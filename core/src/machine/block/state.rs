@@ -36,6 +36,8 @@ pub struct Block<C> {
     pub live: u32,
     /// It is complete and holds no room; a search keeps it to read its registers.
     pub kept: bool,
+    /// Whether its warps are as they were issued, as far as control goes: what they have done since, native code holds.
+    pub fresh: Aside<bool>,
 }
 
 impl<C: Control> Block<C> {
@@ -53,6 +55,7 @@ impl<C: Control> Block<C> {
             running: 0,
             live: 0,
             kept: false,
+            fresh: Aside(false),
         }
     }
 
@@ -61,13 +64,11 @@ impl<C: Control> Block<C> {
     /// Rule: context.issue
     pub fn issue(&mut self, env: &ProgEnv, loaded: &Loaded, linear: u64, sm: u32) {
         let Some(entry) = env.function(loaded.entry) else { return };
-        let [x, y, _] = loaded.grid.map(u64::from);
-        let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
-        self.index = [narrow(linear % x), narrow(linear / x % y), narrow(linear / (x * y))];
+        self.index = loaded.index_of(linear);
         if on(Mutant::BlockTransposed) {
             self.index.swap(0, 1);
         }
-        (self.linear, self.sm, self.kept) = (linear, sm, false);
+        (self.linear, self.sm, self.kept, self.fresh.0) = (linear, sm, false, true);
         self.barriers.clear();
         if loaded.shared_bytes > 0 {
             self.shared.fill(0);

@@ -11,7 +11,7 @@ use crate::machine::grid::loaded::Loaded;
 use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::mistakes::no_warp;
 use crate::machine::warp::ready::can_be_scheduled;
-use crate::machine::warp::run::run;
+use crate::machine::warp::run::{Begun, run};
 use crate::machine::warp::slow_path::reduced;
 use crate::machine::warp::state::{Halt, Shared, Warp, Yield, stopped};
 use crate::memory::{Cx, Fault, Memory};
@@ -59,6 +59,8 @@ pub(in crate::machine) struct Turn<'a, V> {
     /// The warps that are ready, and where those of the block begin.
     pub ready: &'a mut [u64],
     pub base: usize,
+    /// The lanes that have begun it natively.
+    pub begun: Option<Begun>,
 }
 
 impl<V: Simd, C: Control, M: Memory, S: Watched> Step<C, M, S> for Turn<'_, V> {
@@ -70,7 +72,7 @@ impl<V: Simd, C: Control, M: Memory, S: Watched> Step<C, M, S> for Turn<'_, V> {
         mem: &mut M,
         cx: &mut Cx<'_, S>,
     ) -> Result<(Yield, u32), Box<Halt>> {
-        run(self.simd, warp, sh, mem, self.fuel, cx)
+        run(self.simd, warp, sh, mem, (self.fuel, self.begun.take()), cx)
     }
 
     #[inline(always)]
@@ -81,20 +83,32 @@ impl<V: Simd, C: Control, M: Memory, S: Watched> Step<C, M, S> for Turn<'_, V> {
     }
 }
 
+/// Which block a slot holds.
+pub(in crate::machine) struct Place<'a> {
+    pub index: &'a mut [u32; 3],
+    pub linear: &'a mut u64,
+    pub sm: &'a mut u32,
+    /// See [`Block::fresh`].
+    pub fresh: &'a mut bool,
+}
+
 /// A resident block whose warps execute.
 pub(in crate::machine) struct Executing<'a, C> {
-    warps: &'a mut [Warp<C>],
+    pub warps: &'a mut [Warp<C>],
     /// What its warps share.
     pub sh: Shared<'a>,
-    live: &'a mut u32,
-    running: &'a mut u32,
+    /// Lanes that have not exited, and warps that are not done.
+    pub live: &'a mut u32,
+    pub running: &'a mut u32,
+    /// Which block it is.
+    pub place: Place<'a>,
 }
 
 impl<'a, C: Control> Executing<'a, C> {
     /// A block of the grid of launch `launch`.
     #[inline(always)]
     pub fn of(block: &'a mut Block<C>, env: &'a ProgEnv, loaded: &'a Loaded, launch: u32) -> Self {
-        let Block { warps, barriers, shared, index, linear, sm, live, running, .. } = block;
+        let Block { warps, barriers, shared, index, linear, sm, live, running, fresh, .. } = block;
         let sh = Shared {
             env,
             loaded,
@@ -110,7 +124,13 @@ impl<'a, C: Control> Executing<'a, C> {
             exited: 0,
             native: None,
         };
-        Self { warps, sh, live, running }
+        let place = Place { index, linear, sm, fresh: &mut fresh.0 };
+        Self { warps, sh, live, running, place }
+    }
+
+    /// The warp that steps, as the block's launch knows it.
+    pub fn party(&self) -> Party<'a> {
+        Party { who: self.sh.who, sm: self.sh.sm, loaded: self.sh.loaded }
     }
 
     /// Whether all its warps are done.
@@ -130,9 +150,10 @@ impl<'a, C: Control> Executing<'a, C> {
         cx: &mut Cx<'_, S>,
         mut how: impl Step<C, M, S>,
     ) -> Result<(Yield, u32), Box<Halt>> {
+        *self.place.fresh = false;
+        self.sh.who.warp = u32::try_from(w).unwrap_or(u32::MAX);
+        let party = self.party();
         let Some(warp) = self.warps.get_mut(w) else { return Err(no_warp()) };
-        self.sh.who.warp = warp.index;
-        let party = Party { who: self.sh.who, sm: self.sh.sm, loaded: self.sh.loaded };
         if S::ON {
             cx.sink.fire(party.who, Rule::BlockExec).map_err(halted)?;
         }
@@ -184,7 +205,7 @@ impl<'a, C: Control> Executing<'a, C> {
     ///
     /// Rule: block.endBar
     #[inline(always)]
-    fn end_barriers<M: Memory, S: Sink>(
+    pub fn end_barriers<M: Memory, S: Sink>(
         &mut self,
         mem: &M,
         cx: &mut Cx<'_, S>,
@@ -229,6 +250,6 @@ impl<'a, C: Control> Executing<'a, C> {
 }
 
 #[cold]
-fn halted(stop: Stop) -> Box<Halt> {
+pub(in crate::machine) fn halted(stop: Stop) -> Box<Halt> {
     stopped(Fault::Stop(stop), !0)
 }

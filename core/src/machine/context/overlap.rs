@@ -189,7 +189,7 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     }
     let mut block_at = Executing::of(block, env, loaded, id.0);
     block_at.sh.clock = books.clock;
-    let outcome = block_at.step(w as usize, memory, cx, Turn { simd, fuel, ready, base: slot << *shift });
+    let outcome = block_at.step(w as usize, memory, cx, Turn { simd, fuel, ready, base: slot << *shift, begun: None });
     let mut stats = Stats { thread_instructions: block_at.sh.threads, ..Stats::default() };
     let over = block_at.over();
     let (why, used) = match outcome {

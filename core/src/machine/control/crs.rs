@@ -143,6 +143,11 @@ impl Control for Crs {
         })
     }
 
+    #[inline(always)]
+    fn whole(&self) -> Option<Flow> {
+        self.current().ok().filter(|flow| flow.mask == !self.exited)
+    }
+
     fn runnable(&mut self) -> bool {
         !self.corrupt && self.exited != !0 && self.flow.mask != 0 && self.barriers == 0
     }

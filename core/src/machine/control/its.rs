@@ -254,6 +254,17 @@ impl Control for Its {
         Ok(Ok((flow, lease)))
     }
 
+    #[inline(always)]
+    fn whole(&self) -> Option<Flow> {
+        let all = self.together.filter(|(flow, wait)| wait.is_none() && flow.mask != 0);
+        all.filter(|_| self.grouping == Grouping::All).map(|(flow, _)| flow)
+    }
+
+    #[inline(always)]
+    fn picked(&mut self) {
+        self.watch = u32::MAX;
+    }
+
     fn runnable(&mut self) -> bool {
         match self.together {
             Some((flow, wait)) if flow.mask == 0 || matches!(wait, Some(Wait::Barrier(_))) => false,

@@ -133,6 +133,13 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// From the oracle.
     fn pick(&mut self, oracle: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop>;
 
+    /// The live lanes, where all of them are together and go on: [`Control::pick`] would pick them, and would not ask.
+    fn whole(&self) -> Option<Flow>;
+
+    /// What [`Control::pick`] would have noted of them: they have gone on.
+    #[inline(always)]
+    fn picked(&mut self) {}
+
     /// Whether lanes can run, as far as control decides it: neither all exited nor waiting.
     fn runnable(&mut self) -> bool;
 

@@ -7,6 +7,7 @@ use crate::machine::control::Grouping;
 use crate::machine::images::Images;
 use crate::memory::{LocalMemory, Uses};
 use crate::program::env::{FuncId, Function, Init, Preload, ProgEnv, Special};
+use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use crate::verdict::Shape;
 use std::sync::Arc;
@@ -135,6 +136,18 @@ impl Loaded {
         u64::from(self.warps()).saturating_mul(warp).saturating_add(self.shared_bytes.into())
     }
 
+    /// The index of a block in the grid.
+    #[must_use]
+    pub fn index_of(&self, linear: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(u64::from);
+        let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
+        if linear < x {
+            // Two divisions less, for most grids.
+            return [narrow(linear), 0, 0];
+        }
+        [narrow(linear % x), narrow(linear / x % y), narrow(linear / (x * y))]
+    }
+
     /// The lanes of a warp that hold threads.
     #[inline]
     #[must_use]
@@ -185,11 +198,9 @@ impl Loaded {
 
     /// Fills the slots whose values differ between blocks, for a warp that has run in another block of the launch.
     pub fn fill_again(&self, frame: &mut Frame, at: Where) {
-        for preload in &self.per_block {
-            let Init::Special(special) = preload.init else { continue };
-            let Value::Uniform(v) = self.special(special, at) else { continue };
-            let slot = preload.slot.index();
-            match preload.class {
+        for (class, slot, v) in self.renewed(at) {
+            let slot = slot.index();
+            match class {
                 // Block numbers in y and z seldom change.
                 Class::W if frame.w[slot].0[0] == v as u32 => {}
                 Class::W => frame.w[slot].0.fill(v as u32),
@@ -197,6 +208,15 @@ impl Loaded {
                 Class::P => frame.p[slot] = u32::from(v & 1 == 1).wrapping_neg(),
             }
         }
+    }
+
+    /// The registers whose values differ between blocks, with what all threads of one have in them.
+    pub fn renewed(&self, at: Where) -> impl Iterator<Item = (Class, Slot, u64)> {
+        self.per_block.iter().filter_map(move |preload| {
+            let Init::Special(special) = preload.init else { return None };
+            let Value::Uniform(v) = self.special(special, at) else { return None };
+            Some((preload.class, preload.slot, v))
+        })
     }
 
     fn value(&self, env: &ProgEnv, init: Init, at: Where) -> Value {

@@ -4,13 +4,14 @@ use crate::base::mutant::{Mutant, on};
 use crate::choice::{Fair, Menu, Names, Oracle, Site};
 use crate::machine::block::step;
 use crate::machine::block::step::Executing;
+use crate::machine::block::turns::{After, Whose};
 use crate::machine::books::{Books, Stats};
 use crate::machine::config::Engine;
 use crate::machine::context::processors::Processors;
 use crate::machine::control::Control;
 use crate::machine::device::message::Program;
 use crate::machine::grid::state::{ALONE, Grid, PRESSURE};
-use crate::machine::native::{Session, session, settle};
+use crate::machine::native::{Session, phases, session, settle};
 use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::state::{Halt, Yield};
 use crate::memory::{Cx, Memory};
@@ -179,7 +180,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
         if stats.warp_instructions >= native.after {
             native.look(program, grid, books, stats.warp_instructions);
         }
-        match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats, native)? {
+        match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats, native, processors)? {
             Leave::Turn(turn) => carried = turn,
             Leave::Complete(slot) => {
                 stats.blocks += 1;
@@ -222,21 +223,60 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     hold: &mut u64,
     stats: &mut Stats,
     native: &mut Native,
+    processors: &mut Processors,
 ) -> Result<Leave, Stop> {
     let Grid { id, blocks, issued, ready, shift, next, total, last, pressure, loaded, .. } = &mut *grid;
-    let (shift, more, watched) = (*shift, *next < *total, books.watched);
+    let (shift, watched) = (*shift, books.watched);
     let slot = turn.index >> shift;
     let base = slot << shift;
     let Some(Some(block)) = blocks.get_mut(slot) else { return Ok(Leave::Grid(Held::Idle)) };
     let mut at = Executing::of(block, env, loaded, id.0);
     at.sh.native = native.session.as_mut();
     let after = native.after;
+    // Whether the next turn is that of the next warp.
+    let in_turn = M::NATIVE && !S::ON && at.sh.native.is_some() && books.takes_turns;
+    let mask = u32::MAX >> (32 - (1_u32 << shift.min(5)));
     let leave = loop {
-        let Turn { index, lease } = turn;
+        let (mut index, mut begun) = (turn.index, None);
         at.sh.clock = books.clock;
-        let fuel = books.fuel(lease, *hold);
-        let (why, used) = match at.step(index - base, mem, cx, step::Turn { simd, fuel, ready, base }) {
-            Ok(outcome) => outcome,
+        if in_turn {
+            let issued = &mut issued[slot..=slot];
+            let (eager, total) = (books.eager, *total);
+            let after = After { next, total, issued, pressure, processors, eager };
+            let whose = Whose { warp: index - base, lease: turn.lease, hold: &mut *hold, ready, base, mask, after };
+            let ended = match phases(simd, &mut at, whose, mem, cx, books, stats) {
+                Ok(turns) => turns,
+                Err(halt) => break Leave::Halt(at.sh.who.warp, halt),
+            };
+            let before = ended.last.map(|warp| base + warp);
+            if let Some(before) = before {
+                *last = Some((u32::try_from(before).unwrap_or(0), false));
+            }
+            if let Some(limit) = ended.limit {
+                break Leave::Limit(limit);
+            }
+            if at.over() {
+                break Leave::Complete(slot);
+            }
+            begun = ended.begun;
+            if let Some(part) = &begun {
+                index = base + part.warp;
+            } else if before.is_some() {
+                match next_turn(ready, *last, Names::Warps(issued, shift), books.takes_turns, cx.oracle)? {
+                    Some(t) if t.index >> shift == slot => turn = t,
+                    other => break Leave::Turn(other),
+                }
+                continue;
+            }
+        }
+        let (fuel, before) = match &begun {
+            None => (books.fuel(turn.lease, *hold), 0),
+            Some(part) => (part.left, part.lanes.used),
+        };
+        at.sh.clock = books.clock + u64::from(before);
+        let how = step::Turn { simd, fuel, ready, base, begun: begun.map(|part| part.lanes) };
+        let (why, used) = match at.step(index - base, mem, cx, how) {
+            Ok((why, used)) => (why, before + used),
             Err(halt) => break Leave::Halt(at.sh.who.warp, halt),
         };
         let spent = why == Yield::Fuel;
@@ -244,7 +284,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
         stats.warp_instructions += u64::from(used);
         *hold = hold.saturating_sub(u64::from(used));
         // Who is behind turns that run out is only asked while blocks wait.
-        if spent && more {
+        if spent && *next < *total {
             *pressure = (*pressure + 1).min(PRESSURE);
         }
         if let Some(limit) = books.turn(used, spent) {
@@ -256,7 +296,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
         if *hold == 0 || S::ON && watched {
             break Leave::Grid(Held::Spent);
         }
-        if more && *pressure >= PRESSURE {
+        if *next < *total && *pressure >= PRESSURE {
             break Leave::Turn(None);
         }
         match next_turn(ready, *last, Names::Warps(issued, shift), books.takes_turns, cx.oracle)? {

@@ -12,7 +12,6 @@ use pulp::Simd;
 pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
     pub simd: V,
     pub sh: &'a mut Shared<'l>,
-    pub local: &'a mut LocalMemory,
     pub mem: &'a mut M,
     pub cx: &'a mut Cx<'c, S>,
     /// Why an instruction failed.
@@ -28,12 +27,14 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         self.sh.shared
     }
 
-    fn plain(&mut self, regs: &mut Frame, pc: u32, mask: LaneMask) -> bool {
+    fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, mask: LaneMask) -> bool {
+        let (warp, regs, local) = on;
+        self.sh.who.warp = warp;
         let env = self.sh.env;
         let Some(i) = env.code.get(pc as usize) else { return true };
         let lanes = expand(mask, &self.cx.tables);
         let at = self.sh.issuer(pc, 0);
-        let near = &mut near::<M>(self.sh, self.local, pc);
+        let near = &mut near::<M>(self.sh, local, pc);
         let on = Active { at, mask, lanes: &lanes, regs, near };
         self.fault = guarded(self.simd, env, i, on, self.mem, self.cx).err();
         self.fault.is_none()

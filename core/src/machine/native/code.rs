@@ -1,29 +1,33 @@
 //! Machine code in memory, and the calls into it and back: the only `unsafe` of the machine.
 //!
-//! Why it is sound. Native code touches the slots of one frame, the bytes of device memory, a block's shared memory, a list of
-//! sites, a list of numbers and its context, all by way of the pointers of a [`Context`]; [`Code::enter`] makes these of
-//! exclusive references that it holds until the code is back, and checks that each of them is as long as what the code was
-//! compiled for: slots of the function, numbers of lines, sites, bytes of shared memory. Offsets in them are constants, but for
-//! accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its end by the code
-//! before each access, or inside of shared memory, whose size is a constant. Sites are forgotten when blocks are freed, and the
-//! bytes are looked up anew at each entry, so that they may move in between. While native code has called back, it does not run;
-//! what it is called with is borrowed again from the same references. The code lives as long as the [`Code`], which each session
-//! that runs it keeps. It is plain data once it is finished, so that threads may share it.
+//! Why it is sound. Native code touches the slots of the frames of some warps, the bytes of device memory, a block's shared memory,
+//! a list of sites, a list of numbers a warp and its contexts, all by way of the pointers of [`Context`] and [`Common`];
+//! [`Ready::push`] and [`Ready::run`] make these of exclusive references that a [`Ready`] holds until the code is back, and check
+//! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, bytes of shared
+//! memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
+//! end by the code before each access, or inside of shared memory, whose size is a constant. Sites are forgotten when blocks are
+//! freed, and the bytes are looked up anew at each call, so that they may move in between. While native code has called back, it
+//! does not run; what it is called with is borrowed again from the same references. The code lives as long as the [`Code`], which
+//! each session that runs it keeps. It is plain data once it is finished, so that threads may share it.
 #![expect(unsafe_code, reason = "machine code is called; the argument stands above")]
 
-use super::context::{Context, Exit, Site};
+use super::context::{Common, Context, Exit, Site};
 use super::emit::{Helpers, Setting, emit};
 use super::plan::Plan;
 use crate::base::{Frame, LaneMask, Lanes32};
-use crate::memory::Hint;
+use crate::memory::{Hint, LocalMemory};
 use crate::program::env::ProgEnv;
+use crate::program::instr::Slot;
+use crate::program::ops::Class;
 use cranelift_codegen::ir::{AbiParam, types};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module};
+use std::marker::PhantomData;
 
-type Function = unsafe extern "C" fn(*mut Context) -> u32;
+/// Runs the warps of a context and of those that it is linked to; gives the one that ran last.
+type Function = unsafe extern "C" fn(*mut Context, *mut Common) -> *mut Context;
 
 /// The machine code of a kernel: for whole warps, or for some of the lanes of one.
 pub(super) struct Code {
@@ -65,30 +69,38 @@ pub(super) trait Host {
     /// The block's shared memory.
     fn shared(&mut self) -> &mut [u8];
 
-    /// Executes the instruction at an address on a frame, for some lanes. False: it failed; why is kept.
-    fn plain(&mut self, frame: &mut Frame, pc: u32, lanes: LaneMask) -> bool;
+    /// Executes the instruction at an address on a warp's frame and local memory, for some lanes. False: it failed; why is kept.
+    fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool;
 
     /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them.
     fn block(&self, address: u64, bytes: u64) -> Option<Hint>;
 }
 
-/// What a warp is run on.
-pub(super) struct Entry<'a, H> {
+/// A warp that is to run.
+pub(super) struct Entry<'a> {
+    /// Its number in the block.
+    pub warp: u32,
     pub frame: &'a mut Frame,
-    pub host: &'a mut H,
-    pub sites: &'a mut [Site],
+    pub local: &'a mut LocalMemory,
     pub scalars: &'a mut [u64],
+    pub fuel: u32,
+    /// The number of the entry, and its address.
+    pub number: u32,
+    pub from: u32,
+}
+
+/// What the warps that run have in common, beside memory.
+pub(super) struct Along<'a> {
+    pub sites: &'a mut [Site],
     /// The lanes, and the same expanded.
     pub mask: LaneMask,
     pub lanes: &'a Lanes32,
-    pub fuel: u32,
-    /// The number of the entry.
-    pub number: u32,
     pub watch: u32,
     pub trip: u32,
 }
 
-/// How it came back.
+/// How a warp came back.
+#[derive(Clone, Copy)]
 pub(super) struct Back {
     pub exit: Exit,
     pub pc: u32,
@@ -98,6 +110,177 @@ pub(super) struct Back {
     pub hidden: u32,
     pub taken: LaneMask,
     pub tokens: u32,
+}
+
+/// Warps that are ready to run the code of a kernel, in turn: a ring.
+pub(super) struct Ready<'a> {
+    contexts: Contexts,
+    slots: [usize; 3],
+    scalars: usize,
+    /// The one that ran first, once they are linked.
+    start: Option<usize>,
+    warps: PhantomData<&'a mut Frame>,
+}
+
+impl<'a> Ready<'a> {
+    /// None, for some code; `contexts`: what was used for that before, so that its room is used again.
+    #[inline(always)]
+    pub fn new(code: &Code, mut contexts: Contexts) -> Self {
+        contexts.0.clear();
+        Self { contexts, slots: code.slots, scalars: code.scalars, start: None, warps: PhantomData }
+    }
+
+    /// One more. False: it is not what was compiled for.
+    #[inline(always)]
+    pub fn push(&mut self, on: Entry<'a>) -> bool {
+        let Entry { warp, frame, local, scalars, fuel, number, from } = on;
+        let [w, q, p] = self.slots;
+        let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p && scalars.len() >= self.scalars;
+        if fits {
+            self.start = None;
+            self.contexts.0.push(Context {
+                w: frame.w.as_mut_ptr(),
+                q: frame.q.as_mut_ptr(),
+                p: frame.p.as_mut_ptr(),
+                scalars: scalars.as_mut_ptr(),
+                frame,
+                local,
+                left: i64::from(fuel) << 32,
+                entry: number,
+                from,
+                pc: from,
+                exit: Exit::Outside as u32,
+                taken: 0,
+                tokens: 0,
+                warp,
+                next: std::ptr::null_mut(),
+            });
+        }
+        fits
+    }
+
+    /// Runs them in turn, from the one at `start` on, up to the first that neither waits at a barrier natively nor has ended; gives
+    /// how many ran. `None`: what they are run on is not what was compiled for.
+    #[inline(always)]
+    pub fn run<H: Host>(&mut self, start: usize, code: &Code, along: Along<'_>, host: &mut H) -> Option<usize> {
+        let Along { sites, mask, lanes, watch, trip } = along;
+        let (count, same) = (self.len(), (self.slots, self.scalars) == (code.slots, code.scalars));
+        if !same || sites.len() < code.sites || host.shared().len() < code.shared || start >= count {
+            return None;
+        }
+        let first = self.link(start);
+        self.start = Some(start);
+        let (memory, shared) = (host.memory().as_mut_ptr(), host.shared().as_mut_ptr());
+        let mut common = Common {
+            memory,
+            shared,
+            sites: sites.as_mut_ptr(),
+            lanes,
+            host: std::ptr::from_mut(host).cast(),
+            plain: plain::<H>,
+            locate: locate::<H>,
+            mask,
+            watch,
+            trip,
+        };
+        // SAFETY: see the head of this file; contexts are linked to each other, and the last one to none.
+        let last = unsafe { (code.function)(first, &raw mut common) };
+        let index = (last as usize).wrapping_sub(self.contexts.0.as_ptr() as usize) / size_of::<Context>();
+        let before = if index < start { index + count - start } else { index - start };
+        Some(before.min(count - 1) + 1)
+    }
+
+    /// Links each to the next one, the last to the first, and the one before `start` to none; gives that at `start`.
+    #[inline(always)]
+    fn link(&mut self, start: usize) -> *mut Context {
+        let (count, first) = (self.len(), self.contexts.0.as_mut_ptr());
+        let before = |k: usize| if k == 0 { count - 1 } else { k - 1 };
+        match self.start {
+            // They are linked but for the last one.
+            Some(old) => self.contexts.0[before(old)].next = first.wrapping_add(old),
+            None => {
+                for k in 0..count {
+                    self.contexts.0[before(k)].next = first.wrapping_add(k);
+                }
+            }
+        }
+        self.contexts.0[before(start)].next = std::ptr::null_mut();
+        first.wrapping_add(start)
+    }
+
+    /// A register has a value in all lanes of all of them. False: it is not one of those that were compiled for.
+    #[inline(always)]
+    pub fn fill(&mut self, class: Class, slot: Slot, value: u64) -> bool {
+        let (at, fits) = (slot.index(), |k: usize| slot.index() < self.slots[k]);
+        for context in &self.contexts.0 {
+            // SAFETY: the frame is borrowed as long as this is, and has slots up to those that were looked at in `push`.
+            unsafe {
+                match class {
+                    Class::W if fits(0) => (*context.w.add(at)).0.fill(value as u32),
+                    Class::Q if fits(1) => (*context.q.add(at)).0.fill(value),
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// One begins anew, at an entry and its address.
+    #[inline(always)]
+    pub fn again(&mut self, index: usize, (number, from): (u32, u32)) {
+        if let Some(context) = self.contexts.0.get_mut(index) {
+            (context.entry, context.from) = (number, from);
+        }
+    }
+
+    /// One has so much fuel.
+    #[inline(always)]
+    pub fn fuel(&mut self, index: usize, fuel: u32) {
+        if let Some(context) = self.contexts.0.get_mut(index) {
+            context.left = i64::from(fuel) << 32;
+        }
+    }
+
+    /// The room that they took, and how they came back.
+    #[inline(always)]
+    pub fn done(self) -> Contexts {
+        self.contexts
+    }
+}
+
+impl std::ops::Deref for Ready<'_> {
+    type Target = Contexts;
+
+    fn deref(&self) -> &Contexts {
+        &self.contexts
+    }
+}
+
+/// Warps that run or have run; where nobody is ready, what they were run on is not used.
+#[derive(Default, Debug)]
+pub(super) struct Contexts(Vec<Context>);
+
+impl Contexts {
+    /// How many there are.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How one came back that ran.
+    #[inline(always)]
+    pub fn back(&self, index: usize) -> Option<Back> {
+        let Context { left, pc, exit, taken, tokens, .. } = *self.0.get(index)?;
+        let hidden = left as u32;
+        let left = u32::try_from(left >> 32).unwrap_or(0);
+        Some(Back { exit: Exit::of(exit)?, pc, left, hidden, taken, tokens })
+    }
+
+    /// The warp of one, and where it began.
+    #[inline(always)]
+    pub fn warp(&self, index: usize) -> (usize, u32) {
+        self.0.get(index).map_or((usize::MAX, 0), |context| (context.warp as usize, context.from))
+    }
 }
 
 impl Code {
@@ -119,15 +302,15 @@ impl Code {
         let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(|e| said(&e))?;
         let mut module = JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
         let mut context = module.make_context();
-        context.func.signature.params.push(AbiParam::new(types::I64));
-        context.func.signature.returns.push(AbiParam::new(types::I32));
+        context.func.signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
+        context.func.signature.returns.push(AbiParam::new(types::I64));
         let mut signature = |parameters: &[types::Type]| {
             let mut signature = module.make_signature();
             signature.params.extend(parameters.iter().map(|ty| AbiParam::new(*ty)));
             signature.returns.push(AbiParam::new(types::I32));
             context.func.import_signature(signature)
         };
-        let plain = signature(&[types::I64, types::I32, types::I32]);
+        let plain = signature(&[types::I64, types::I64, types::I32, types::I32]);
         let locate = signature(&[types::I64, types::I32, types::I64, types::I64, types::I32]);
         let mut around = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut context.func, &mut around);
@@ -150,65 +333,28 @@ impl Code {
             shared: setting.shared_bytes as usize,
         })
     }
-
-    /// Runs lanes of a warp from an entry on. `None`: what they are run on is not what was compiled for.
-    #[inline(always)]
-    pub fn enter<H: Host>(&self, on: Entry<'_, H>) -> Option<Back> {
-        let Entry { frame, host, sites, scalars, mask, lanes, fuel, number, watch, trip } = on;
-        let [w, q, p] = self.slots;
-        let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p;
-        if !fits || sites.len() < self.sites || scalars.len() < self.scalars || host.shared().len() < self.shared {
-            return None;
-        }
-        let (memory, shared) = (host.memory().as_mut_ptr(), host.shared().as_mut_ptr());
-        let mut context = Context {
-            w: frame.w.as_mut_ptr(),
-            q: frame.q.as_mut_ptr(),
-            p: frame.p.as_mut_ptr(),
-            memory,
-            shared,
-            sites: sites.as_mut_ptr(),
-            scalars: scalars.as_mut_ptr(),
-            lanes,
-            frame,
-            host: std::ptr::from_mut(host).cast(),
-            plain: plain::<H>,
-            locate: locate::<H>,
-            left: i64::from(fuel) << 32,
-            pc: 0,
-            entry: number,
-            mask,
-            taken: 0,
-            tokens: 0,
-            watch,
-            trip,
-        };
-        // SAFETY: see the head of this file.
-        let code = unsafe { (self.function)(&raw mut context) };
-        let left = u32::try_from(context.left >> 32).unwrap_or(0);
-        let hidden = context.left as u32;
-        let Context { pc, taken, tokens, .. } = context;
-        Some(Back { exit: Exit::of(code)?, pc, left, hidden, taken, tokens })
-    }
 }
 
 /// See [`super::context::Plain`].
 ///
 /// # Safety
-/// The context is one that [`Code::enter`] made for this host, and that runs.
-unsafe extern "C" fn plain<H: Host>(context: *mut Context, pc: u32, lanes: LaneMask) -> u32 {
+/// The contexts are those that a [`Ready`] for this host has made, and that run.
+unsafe extern "C" fn plain<H: Host>(context: *mut Context, common: *mut Common, pc: u32, lanes: LaneMask) -> u32 {
     // SAFETY: native code waits, and uses nothing of them meanwhile.
-    let (host, frame) = unsafe { (&mut *(*context).host.cast::<H>(), &mut *(*context).frame) };
-    u32::from(lanes != 0 && !host.plain(frame, pc, lanes))
+    let (host, on) = unsafe {
+        let on = ((*context).warp, &mut *(*context).frame, &mut *(*context).local);
+        (&mut *(*common).host.cast::<H>(), on)
+    };
+    u32::from(lanes != 0 && !host.plain(on, pc, lanes))
 }
 
 /// See [`super::context::Locate`].
 ///
 /// # Safety
-/// As of [`plain`]; the context has a site of that number.
-unsafe extern "C" fn locate<H: Host>(context: *mut Context, site: u32, address: u64, bytes: u64, unit: u32) -> u32 {
+/// As of [`plain`]; there is a site of that number.
+unsafe extern "C" fn locate<H: Host>(common: *mut Common, site: u32, address: u64, bytes: u64, unit: u32) -> u32 {
     // SAFETY: native code waits, and uses nothing of it meanwhile.
-    let host = unsafe { &*(*context).host.cast::<H>() };
+    let host = unsafe { &*(*common).host.cast::<H>() };
     let Some(block) = host.block(address, bytes) else { return 0 };
     if address.wrapping_sub(block.address) & u64::from(unit - 1) != 0 {
         return 0;
@@ -216,6 +362,6 @@ unsafe extern "C" fn locate<H: Host>(context: *mut Context, site: u32, address: 
     let shift = (block.at as u64).wrapping_sub(block.address);
     let found = Site { address: block.address, last: (block.len - bytes) >> unit.trailing_zeros(), shift };
     // SAFETY: native code knows the numbers of its sites only.
-    unsafe { *(*context).sites.add(site as usize) = found };
+    unsafe { *(*common).sites.add(site as usize) = found };
     1
 }

@@ -1,6 +1,7 @@
-//! What native code and the machine hand each other: one structure of fixed layout.
+//! What native code and the machine hand each other: structures of fixed layout.
 
 use crate::base::{Frame, LaneMask, Lanes32, Lanes64};
+use crate::memory::LocalMemory;
 use std::ffi::c_void;
 
 /// Why native code came back.
@@ -63,12 +64,12 @@ impl Site {
     pub const NONE: Self = Self { address: 1, last: 0, shift: 0 };
 }
 
-/// Executes the instruction at an address for some lanes, on the frame; 0: it did.
-pub(super) type Plain = unsafe extern "C" fn(*mut Context, u32, LaneMask) -> u32;
+/// Executes the instruction at an address for some lanes, on the warp's frame; 0: it did.
+pub(super) type Plain = unsafe extern "C" fn(*mut Context, *mut Common, u32, LaneMask) -> u32;
 /// Looks up where `bytes` at an address are, for a site whose accesses are multiples of a unit; 0: not in one block, or they may not be accessed so.
-pub(super) type Locate = unsafe extern "C" fn(*mut Context, u32, u64, u64, u32) -> u32;
+pub(super) type Locate = unsafe extern "C" fn(*mut Common, u32, u64, u64, u32) -> u32;
 
-/// What native code works on.
+/// What native code works on, of one warp.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context {
@@ -78,35 +79,51 @@ pub(super) struct Context {
     pub q: *mut Lanes64,
     /// Its predicates.
     pub p: *mut LaneMask,
+    /// Values of registers that lie on lines.
+    pub scalars: *mut u64,
+    /// The frame, and the local memory of the warp's threads: for what is called back for.
+    pub frame: *mut Frame,
+    pub local: *mut LocalMemory,
+    /// Fuel that is left, times 2³², plus the instructions executed that are not counted.
+    pub left: i64,
+    /// The entry to begin at, by number.
+    pub entry: u32,
+    /// The address of that entry.
+    pub from: u32,
+    /// Where it came back.
+    pub pc: u32,
+    /// Why, as the number of an [`Exit`].
+    pub exit: u32,
+    /// The lanes that take the branch.
+    pub taken: LaneMask,
+    /// Tokens that were pushed in native code and are still there.
+    pub tokens: u32,
+    /// The warp's number in the block.
+    pub warp: u32,
+    /// The context of the warp that runs next, when this one waits at a barrier or has ended; null: none.
+    pub next: *mut Self,
+}
+
+/// What the warps that run have in common.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Common {
     /// The bytes of device memory.
     pub memory: *mut u8,
     /// The block's shared memory.
     pub shared: *mut u8,
     /// Sites by number.
     pub sites: *mut Site,
-    /// Values of registers that lie on lines.
-    pub scalars: *mut u64,
     /// All ones or zero per lane, by `mask`.
     pub lanes: *const Lanes32,
-    /// The frame, and for whom the functions below are.
-    pub frame: *mut Frame,
+    /// For whom the functions below are.
     pub host: *mut c_void,
     /// See [`Plain`].
     pub plain: Plain,
     /// See [`Locate`].
     pub locate: Locate,
-    /// Fuel that is left, times 2³², plus the instructions executed that are not counted.
-    pub left: i64,
-    /// Where it came back; and where it begins, by number.
-    pub pc: u32,
-    /// The entry to begin at.
-    pub entry: u32,
     /// The lanes that run.
     pub mask: LaneMask,
-    /// The lanes that take the branch.
-    pub taken: LaneMask,
-    /// Tokens that were pushed in native code and are still there.
-    pub tokens: u32,
     /// The lanes meet others at this address or behind it: no block may reach it.
     pub watch: u32,
     /// Segments until one is left without need, where that is compiled in: for tests.

@@ -1,12 +1,11 @@
 //! Lanes run natively for as long as they can; what they cannot do is done here or by the interpreter.
 
 use super::calls::Calls;
-use super::code::{Back, Entry};
-use super::context::Exit;
-use super::context::Site;
+use super::code::{Along, Back, Entry, Ready};
+use super::context::{Exit, Site};
 use super::lines::{give, take};
+use super::plan::Plan;
 use super::session::Session;
-use crate::base::expand;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
@@ -25,7 +24,7 @@ pub(in crate::machine) enum Went {
 }
 
 /// How a visit to native code ended.
-enum Visit {
+pub(super) enum Visit {
     /// They may go on natively.
     On,
     Went(Went),
@@ -74,61 +73,32 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
     let k = flow.pc.wrapping_sub(plan.function.start.0);
     let entry = plan.entries.get(k as usize).filter(|_| flow.depth == 0);
-    let Some(number) = entry.copied().flatten().filter(|_| *fuel > 0) else {
+    if *fuel == 0 || entry.copied().flatten().is_none() {
         // What was kept while the warp waited is the interpreter's now.
         settle(session, warp);
         return interpret(if entry.is_some() { session.kernel.plan.next[k as usize] } else { u32::MAX });
-    };
+    }
     let next = plan.next[k as usize];
-    let forgotten = cx.hints.forgotten();
-    if session.forgotten != forgotten {
-        session.sites.iter_mut().for_each(|sites| sites.fill(Site::NONE));
-        session.forgotten = forgotten;
-    }
     let mask = flow.mask;
-    if session.lanes.0 != mask {
-        session.lanes = (mask, expand(mask, &cx.tables), mask.count_ones());
-    }
-    let Warp { control, frames, local, lines, .. } = &mut *warp;
-    let Some(frame) = frames.first_mut() else { return interpret(u32::MAX) };
-    let lines = &mut lines.0;
-    if lines.at != Some((k, mask)) {
-        // Other lanes go on than those that waited.
-        if let Some((at, before)) = lines.at.take()
-            && let Some(held) = plan.held.get(at as usize)
-        {
-            give(held, frame, before, &lines.values);
-        }
-        lines.values.resize(plan.scalars, 0);
-        if !take(&plan.held[k as usize], frame, mask, &mut lines.values, plan.verify) {
-            return interpret(next);
-        }
-    }
-    lines.at = None;
-    let Session { kernel, sites, lanes, trip, .. } = &mut *session;
-    let some = mask != !0;
+    session.look(mask, cx);
+    let watch = if C::JOINS { warp.control.watch() } else { u32::MAX };
+    let Some(entry) = entry_of(&session.kernel.plan, warp, *flow, *fuel) else { return interpret(next) };
+    let Session { kernel, sites, lanes, trip, contexts, .. } = &mut *session;
+    let (some, active) = (mask != !0, u64::from(lanes.2));
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
     let sites = &mut sites[usize::from(some)];
     if sites.len() < code.sites {
         sites.resize(code.sites, Site::NONE);
     }
-    let mut host = Calls { simd, sh: &mut *sh, local, mem, cx, fault: None };
-    let with = Entry {
-        frame,
-        host: &mut host,
-        sites,
-        scalars: &mut lines.values,
-        mask,
-        lanes: &lanes.1,
-        fuel: *fuel,
-        number,
-        watch: if C::JOINS { control.watch() } else { u32::MAX },
-        trip: *trip,
-    };
-    let Some(back) = code.enter(with) else { return interpret(u32::MAX) };
+    let mut ready = Ready::new(code, std::mem::take(contexts));
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx, fault: None };
+    let along = Along { sites, mask, lanes: &lanes.1, watch, trip: *trip };
+    let ran = ready.push(entry) && ready.run(0, code, along, &mut host).is_some();
+    let back = ready.back(0).filter(|_| ran);
+    *contexts = ready.done();
     let fault = host.fault;
+    let Some(back) = back else { return interpret(u32::MAX) };
     let executed = *fuel - back.left;
-    let active = u64::from(lanes.2);
     let threads = active * u64::from(executed - back.hidden);
     sh.threads = sh.threads.wrapping_add(threads);
     session.executed += threads;
@@ -136,16 +106,34 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     session.instructions += u64::from(executed);
     *fuel = back.left;
     flow.pc = back.pc;
-    let plan = &session.kernel.plan;
-    let at = back.pc - plan.function.start.0;
-    warp.lines.0.at = Some((at, mask));
-    if back.tokens > 0 && !on(Mutant::NativeTokens) {
-        push(warp, *flow, plan.tokens[at as usize].as_deref().unwrap_or_default(), back.tokens as usize);
-    }
     let before = *fuel;
     let visit = came_back((back, fault), warp, flow, sh, fuel, session);
     session.executed += active * u64::from(before - *fuel);
     visit
+}
+
+/// What lanes of a warp are run on from where they are; what native code holds of its registers is made to be that of these lanes.
+/// `None`: none of them are there, or the values of some register do not lie on the line that they should.
+#[inline(always)]
+pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fuel: u32) -> Option<Entry<'a>> {
+    let k = flow.pc.wrapping_sub(plan.function.start.0);
+    let number = plan.entries.get(k as usize).copied().flatten()?;
+    let Warp { frames, local, lines, index, .. } = warp;
+    let (frame, lines) = (frames.first_mut()?, &mut lines.0);
+    if lines.at != Some((k, flow.mask)) {
+        // Other lanes go on than those that waited.
+        if let Some((at, before)) = lines.at.take()
+            && let Some(held) = plan.held.get(at as usize)
+        {
+            give(held, frame, before, &lines.values);
+        }
+        lines.values.resize(plan.scalars, 0);
+        if !take(&plan.held[k as usize], frame, flow.mask, &mut lines.values, plan.verify) {
+            return None;
+        }
+    }
+    lines.at = None;
+    Some(Entry { warp: *index, frame, local, scalars: &mut lines.values, fuel, number, from: flow.pc })
 }
 
 /// Tokens that were pushed natively are still on the stack.
@@ -158,7 +146,7 @@ fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[(TokenKind, u32)], 
 
 /// What follows where native code came back.
 #[inline(always)]
-fn came_back<C: Control>(
+pub(super) fn came_back<C: Control>(
     (back, fault): (Back, Option<Box<Fault>>),
     warp: &mut Warp<C>,
     flow: &mut Flow,
@@ -168,6 +156,10 @@ fn came_back<C: Control>(
 ) -> Result<Visit, Box<Halt>> {
     let (mask, plan) = (flow.mask, &session.kernel.plan);
     let at = (back.pc - plan.function.start.0) as usize;
+    warp.lines.0.at = Some((at as u32, mask));
+    if back.tokens > 0 && !on(Mutant::NativeTokens) {
+        push(warp, *flow, plan.tokens[at].as_deref().unwrap_or_default(), back.tokens as usize);
+    }
     let i = &plan.code[at];
     match back.exit {
         Exit::Barrier => {

@@ -14,9 +14,11 @@ mod forms;
 mod go;
 mod lines;
 mod ops;
+mod phases;
 mod plan;
 mod session;
 
 pub(in crate::machine) use go::{Went, go, settle};
 pub(in crate::machine) use lines::Lines;
+pub(in crate::machine) use phases::phases;
 pub(in crate::machine) use session::{Session, session};

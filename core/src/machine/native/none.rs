@@ -1,5 +1,8 @@
 //! In place of machine code, where that is left out: kernels are interpreted.
 
+use crate::machine::block::step::Executing;
+use crate::machine::block::turns::{Turns, Whose};
+use crate::machine::books::{Books, Stats};
 use crate::machine::config::Engine;
 use crate::machine::control::{Control, Flow};
 use crate::machine::grid::loaded::Loaded;
@@ -61,6 +64,20 @@ pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S>(
     _: &mut Cx<'_, S>,
 ) -> Result<Went, Box<Halt>> {
     Ok(Went::Interpret(u32::MAX))
+}
+
+/// Nobody calls it.
+#[expect(clippy::too_many_arguments, reason = "as where there is machine code")]
+pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S>(
+    _: V,
+    _: &mut Executing<'_, C>,
+    _: Whose<'_>,
+    _: &mut M,
+    _: &mut Cx<'_, S>,
+    _: &mut Books<'_>,
+    _: &mut Stats,
+) -> Result<Turns, Box<Halt>> {
+    Ok(Turns::default())
 }
 
 /// All is in the frame.

@@ -64,6 +64,9 @@ pub(super) struct Plan {
     pub verify: bool,
     /// By instruction: whether what is held before it is what is held before the next one, so that a warp that waits keeps it.
     pub carries: Vec<bool>,
+    /// By instruction: the number of the barrier, where a warp may wait natively, so that the next one runs: a plain one, behind which
+    /// native code is entered with what is held before it.
+    pub passes: Vec<Option<u8>>,
     /// How many values of lines there are.
     pub scalars: usize,
     /// By register: where its values are kept.
@@ -141,9 +144,10 @@ impl Plan {
             next,
             scalars: 0,
             carries: Vec::new(),
+            passes: Vec::new(),
             places: vec![None; count],
         };
-        plan.hold();
+        plan.hold(env);
         Some(plan)
     }
 
@@ -157,7 +161,7 @@ impl Plan {
     }
 
     /// Finds what is held where.
-    fn hold(&mut self) {
+    fn hold(&mut self, env: &ProgEnv) {
         let mut next = 0;
         let mut held = Vec::with_capacity(self.code.len());
         for k in 0..self.code.len() {
@@ -176,6 +180,14 @@ impl Plan {
         self.held = held;
         self.scalars = next as usize;
         self.carries = (0..self.code.len()).map(|k| self.carries(k)).collect();
+        self.passes = (0..self.code.len()).map(|k| self.passes(k, env)).collect();
+    }
+
+    /// The number of a barrier where a warp may wait natively.
+    fn passes(&self, k: usize, env: &ProgEnv) -> Option<u8> {
+        let plain = env.barriers.get(self.code[k].imm as usize).filter(|_| self.ways[k] == Way::Barrier)?.plain()?;
+        let enters = self.carries[k] && self.entries.get(k + 1).copied().flatten().is_some();
+        enters.then_some(plain)
     }
 
     /// Whether all that is held before the next instruction is held before this one, and the rest is not alive there.

@@ -1,13 +1,14 @@
 //! Which kernels are compiled, and what one that runs goes along with.
 
-use super::code::Code;
+use super::code::{Code, Contexts};
 use super::context::Site;
 use super::emit::Setting;
 use super::plan::Plan;
-use crate::base::{LaneMask, Lanes32, number};
+use crate::base::{LaneMask, Lanes32, expand, number};
 use crate::machine::config::Engine;
 use crate::machine::control::Grouping;
 use crate::machine::grid::loaded::Loaded;
+use crate::memory::Cx;
 use crate::program::affine::MULTIPLE;
 use crate::program::env::{FuncId, Init, ProgEnv};
 use crate::program::instr::{Instr, Op, Slot};
@@ -191,9 +192,24 @@ pub(in crate::machine) struct Session {
     pub(super) instructions: u64,
     /// Whether it may be given up.
     auto: bool,
+    /// Room for the contexts of warps.
+    pub(super) contexts: Contexts,
 }
 
 impl Session {
+    /// Gets ready for lanes: nothing is known any more of blocks of memory that were freed.
+    #[inline(always)]
+    pub(super) fn look<S>(&mut self, mask: LaneMask, cx: &Cx<'_, S>) {
+        let forgotten = cx.hints.forgotten();
+        if self.forgotten != forgotten {
+            self.sites.iter_mut().for_each(|sites| sites.fill(Site::NONE));
+            self.forgotten = forgotten;
+        }
+        if self.lanes.0 != mask {
+            self.lanes = (mask, expand(mask, &cx.tables), mask.count_ones());
+        }
+    }
+
     /// Whether visits are so short that the interpreter is faster.
     #[inline(always)]
     pub(in crate::machine) const fn is_poor(&self) -> bool {
@@ -228,6 +244,7 @@ impl Session {
             visits: 0,
             instructions: 0,
             auto: engine == Engine::Auto,
+            contexts: Contexts::default(),
         }
     }
 }

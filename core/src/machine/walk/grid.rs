@@ -81,6 +81,7 @@ impl<C: Control> Grid<C> {
             running: b.running,
             live: b.live,
             kept: b.kept,
+            fresh: b.fresh.clone(),
         };
         new.blocks = self.blocks.iter().map(|b| b.as_ref().map(block)).collect();
         new

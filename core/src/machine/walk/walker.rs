@@ -119,7 +119,7 @@ impl<C: Explored, M: Memory> Step<C, M, Observed<'_>> for Lanes<'_> {
         cx: &mut Cx<'_, Observed<'_>>,
     ) -> Result<(Yield, u32), Box<Halt>> {
         let fuel = self.fuel.min(warp.control.resume(self.flow));
-        let used = run_flow(Scalar::new(), warp, self.flow, fuel, sh, mem, cx)?;
+        let used = run_flow(Scalar::new(), warp, (self.flow, None), fuel, sh, mem, cx)?;
         match warp.control.flows() {
             Err(Idle::Corrupt(pc)) => Err(lost_lanes(pc, self.flow.mask)),
             Err(_) if sh.exited > 0 && warp.control.live() == 0 => Ok((Yield::Done, used)),

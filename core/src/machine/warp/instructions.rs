@@ -36,7 +36,7 @@ enum Leave {
 pub(in crate::machine) fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
     simd: V,
     warp: &mut Warp<C>,
-    flow: &mut Flow,
+    (flow, mut went): (&mut Flow, Option<Went>),
     sh: &mut Shared<'_>,
     mem: &mut M,
     fuel: &mut u32,
@@ -46,7 +46,11 @@ pub(in crate::machine) fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
         // What native code leaves to be done here: so many instructions at most.
         let mut part = *fuel;
         if M::NATIVE && !S::ON && sh.native.is_some() {
-            match go(simd, warp, flow, sh, mem, fuel, cx)? {
+            let went = match went.take() {
+                Some(went) => went,
+                None => go(simd, warp, flow, sh, mem, fuel, cx)?,
+            };
+            match went {
                 Went::Interpret(most) => part = most.min(*fuel),
                 Went::Pick => return Ok(Next::Pick),
                 Went::Stop => return Ok(Next::Go),

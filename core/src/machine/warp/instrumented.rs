@@ -2,6 +2,7 @@
 
 use crate::base::{Baseline, Best, Tier};
 use crate::machine::control::{Control, Flow, Next};
+use crate::machine::native::Went;
 use crate::machine::observer::Observed;
 use crate::machine::warp::instructions::flow_on;
 use crate::machine::warp::state::{Halt, Shared, Warp};
@@ -12,7 +13,8 @@ use pulp::{Simd, WithSimd};
 /// Lanes of a warp that are about to run, and what they run on.
 pub struct Lanes<'a, 'l, 'o, C, M, S> {
     pub warp: &'a mut Warp<C>,
-    pub flow: &'a mut Flow,
+    /// Where they are, and how far they went natively, if they have begun so.
+    pub(in crate::machine) flow: (&'a mut Flow, Option<Went>),
     pub sh: &'a mut Shared<'l>,
     pub mem: &'a mut M,
     /// Instructions that they may execute.

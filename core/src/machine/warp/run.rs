@@ -4,6 +4,7 @@
 
 use crate::base::Pc;
 use crate::machine::control::{Control, Flow, Idle, Next};
+use crate::machine::native::Went;
 use crate::machine::warp::instrumented::{Lanes, Watched};
 use crate::machine::warp::mistakes::lost_lanes;
 use crate::machine::warp::ready::blocked;
@@ -11,45 +12,62 @@ use crate::machine::warp::state::{Halt, Shared, Warp, Why, Yield};
 use crate::memory::{Cx, Fault, Memory};
 use pulp::Simd;
 
-/// Runs a warp for at most `fuel` instructions; says why it stopped and how many it executed.
+/// Lanes that have begun a turn natively.
+pub(in crate::machine) struct Begun {
+    /// Where they are by now.
+    pub flow: Flow,
+    /// How they go on. `None`: natively.
+    pub went: Option<Went>,
+    /// Instructions that they have executed.
+    pub used: u32,
+}
+
+/// Runs a warp for at most `fuel` instructions, lanes that have begun the turn natively first; says why it stopped and how many it
+/// executed of these.
 #[inline(always)]
-pub fn run<V: Simd, C: Control, M: Memory, S: Watched>(
+pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     warp: &mut Warp<C>,
     sh: &mut Shared<'_>,
     mem: &mut M,
-    fuel: u32,
+    (fuel, mut begun): (u32, Option<Begun>),
     cx: &mut Cx<'_, S>,
 ) -> Result<(Yield, u32), Box<Halt>> {
     let mut left = fuel;
     loop {
-        let halt = |why| Box::new(Halt { why, pc: Pc(0), lanes: !0 });
-        let (who, sm, uses) = (sh.who, sh.sm, &sh.loaded.uses[..]);
-        let can = |flow: Flow| M::IMMEDIATE || blocked(mem, who, sm, uses, flow) == 0;
-        let picked = warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?;
-        let (flow, lease) = match picked {
-            Ok(run) => run,
-            Err(Idle::Blocked) => return Ok((Yield::Blocked, fuel - left)),
-            Err(Idle::Done) => return Ok((Yield::Done, fuel - left)),
-            Err(Idle::Barrier) => return Ok((Yield::Barrier, fuel - left)),
-            Err(Idle::Members) => return Ok((Yield::Members, fuel - left)),
-            Err(Idle::Corrupt(pc)) => return Err(lost_lanes(pc, !0)),
+        let (flow, lease, went, before) = match begun.take() {
+            Some(Begun { flow, went, used }) => (flow, u32::MAX, went, used),
+            None => {
+                let halt = |why| Box::new(Halt { why, pc: Pc(0), lanes: !0 });
+                let (who, sm, uses) = (sh.who, sh.sm, &sh.loaded.uses[..]);
+                let can = |flow: Flow| M::IMMEDIATE || blocked(mem, who, sm, uses, flow) == 0;
+                let picked = warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?;
+                match picked {
+                    Ok((flow, lease)) => (flow, lease, None, 0),
+                    Err(Idle::Blocked) => return Ok((Yield::Blocked, fuel - left)),
+                    Err(Idle::Done) => return Ok((Yield::Done, fuel - left)),
+                    Err(Idle::Barrier) => return Ok((Yield::Barrier, fuel - left)),
+                    Err(Idle::Members) => return Ok((Yield::Members, fuel - left)),
+                    Err(Idle::Corrupt(pc)) => return Err(lost_lanes(pc, !0)),
+                }
+            }
         };
-        let used = run_flow(simd, warp, flow, left.min(lease), sh, mem, cx)?;
+        let used = run_flow(simd, warp, (flow, went), left.min(lease), sh, mem, cx)?;
         left -= used;
-        warp.control.ran(flow.mask, used);
+        warp.control.ran(flow.mask, before + used);
         if left == 0 {
             return Ok((Yield::Fuel, fuel));
         }
     }
 }
 
-/// Runs lanes that were picked, for at most `fuel` instructions; says how many they executed.
+/// Runs lanes that were picked, for at most `fuel` instructions; says how many they executed. With how far they went natively, if
+/// they have begun so.
 #[inline(always)]
-pub fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
+pub(in crate::machine) fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     warp: &mut Warp<C>,
-    mut flow: Flow,
+    (mut flow, went): (Flow, Option<Went>),
     fuel: u32,
     sh: &mut Shared<'_>,
     mem: &mut M,
@@ -57,7 +75,7 @@ pub fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
 ) -> Result<u32, Box<Halt>> {
     let mut rest = fuel;
     sh.turn = fuel;
-    let lanes = Lanes { warp: &mut *warp, flow: &mut flow, sh: &mut *sh, mem, fuel: &mut rest, cx };
+    let lanes = Lanes { warp: &mut *warp, flow: (&mut flow, went), sh: &mut *sh, mem, fuel: &mut rest, cx };
     let outcome = S::flow_on(simd, lanes);
     let used = fuel - rest;
     sh.clock += u64::from(used);

@@ -5,7 +5,7 @@
 
 use super::super::context::Exit;
 use super::super::forms::Access;
-use super::builder::{Emit, Group, Numbers, Strip, Word, anywhere, field, offset, trusted, width};
+use super::builder::{Emit, Group, Numbers, Strip, Word, anywhere, common, offset, trusted, width};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::{Line, Residue};
@@ -85,14 +85,14 @@ impl Emit<'_, '_> {
             }
         };
         self.check(holds);
-        let shared = field!(self, types::I64, shared);
+        let shared = common!(self, types::I64, shared);
         self.b.ins().iadd(shared, first)
     }
 
     fn place_global(&mut self, first: Value, span: u64, unit: u32) -> Value {
         let number = self.sites;
         self.sites += 1;
-        let sites = field!(self, types::I64, sites);
+        let sites = common!(self, types::I64, sites);
         let at = offset(number * size_of::<super::super::context::Site>());
         let address = self.b.ins().load(types::I64, trusted(), sites, at);
         let last = self.b.ins().load(types::I64, trusted(), sites, at + 8);
@@ -103,19 +103,19 @@ impl Emit<'_, '_> {
         self.b.set_cold_block(look);
         self.b.ins().brif(holds, go, &[], look, &[]);
         self.b.switch_to_block(look);
-        let function = field!(self, types::I64, locate);
+        let function = common!(self, types::I64, locate);
         let site = self.b.ins().iconst(types::I32, number as i64);
         let bytes = self.b.ins().iconst(types::I64, span.cast_signed());
         let unit = self.b.ins().iconst(types::I32, i64::from(unit));
-        let arguments = [self.context, site, first, bytes, unit];
+        let arguments = [self.common, site, first, bytes, unit];
         let call = self.b.ins().call_indirect(self.helpers.locate, function, &arguments);
         let found = self.b.inst_results(call)[0];
         self.check(found);
         self.b.ins().jump(go, &[]);
         self.b.switch_to_block(go);
-        let sites = field!(self, types::I64, sites);
+        let sites = common!(self, types::I64, sites);
         let shift = self.b.ins().load(types::I64, trusted(), sites, at + 16);
-        let memory = field!(self, types::I64, memory);
+        let memory = common!(self, types::I64, memory);
         let place = self.b.ins().iadd(first, shift);
         self.b.ins().iadd(memory, place)
     }
@@ -208,10 +208,10 @@ impl Emit<'_, '_> {
 
     /// Executes an instruction by way of the machine, for some lanes.
     pub(super) fn call_plain(&mut self, k: usize, lanes: Value) {
-        let function = field!(self, types::I64, plain);
+        let function = common!(self, types::I64, plain);
         let pc = i64::from(self.plan.function.start.0) + k as i64;
         let pc = self.b.ins().iconst(types::I32, pc);
-        let arguments = [self.context, pc, lanes];
+        let arguments = [self.context, self.common, pc, lanes];
         let call = self.b.ins().call_indirect(self.helpers.plain, function, &arguments);
         let failed = self.b.inst_results(call)[0];
         let (go, fault) = (self.b.create_block(), self.b.create_block());

@@ -43,7 +43,11 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     pub(super) helpers: Helpers,
     /// How many sites there are so far.
     pub(super) sites: usize,
+    /// The context of the warp that runs, and what it has in common with others.
     pub(super) context: Value,
+    pub(super) common: Value,
+    /// Where the warp of a context begins, which is this block's parameter.
+    pub(super) top: Block,
     pub(super) mask: Value,
     pub(super) left: Variable,
     pub(super) tokens: Variable,
@@ -68,21 +72,35 @@ pub(super) fn anywhere() -> MemFlags {
     MemFlags::new().with_notrap()
 }
 
+/// Reads a field of the warp's context.
 macro_rules! field {
     ($emit:expr, $ty:expr, $name:ident) => {{
+        let at = std::mem::offset_of!($crate::machine::native::context::Context, $name);
         let context = $emit.context;
-        $emit.b.ins().load(
-            $ty,
-            $crate::machine::native::emit::builder::trusted(),
-            context,
-            $crate::machine::native::emit::builder::offset(std::mem::offset_of!(
-                $crate::machine::native::context::Context,
-                $name
-            )),
-        )
+        $emit.b.ins().load($ty, super::builder::trusted(), context, super::builder::offset(at))
     }};
 }
 pub(super) use field;
+
+/// Reads a field of what the warps have in common.
+macro_rules! common {
+    ($emit:expr, $ty:expr, $name:ident) => {{
+        let at = std::mem::offset_of!($crate::machine::native::context::Common, $name);
+        let common = $emit.common;
+        $emit.b.ins().load($ty, super::builder::trusted(), common, super::builder::offset(at))
+    }};
+}
+pub(super) use common;
+
+/// Writes a field of the warp's context.
+macro_rules! put {
+    ($emit:expr, $name:ident, $value:expr) => {{
+        let (value, context) = ($value, $emit.context);
+        let at = std::mem::offset_of!($crate::machine::native::context::Context, $name);
+        $emit.b.ins().store(super::builder::trusted(), value, context, super::builder::offset(at));
+    }};
+}
+pub(super) use put;
 
 /// An offset that is known to be small.
 pub(super) fn offset(bytes: usize) -> i32 {

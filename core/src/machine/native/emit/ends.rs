@@ -1,8 +1,8 @@
 //! Blocks: what they cost, how they are cut, how they end, and how native code is left.
 
-use super::super::context::{Context, Exit};
+use super::super::context::Exit;
 use super::super::forms::{Way, results, sources};
-use super::builder::{Emit, field, offset, trusted};
+use super::builder::{Emit, common, field, offset, put, trusted};
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
 use crate::program::affine::Pattern;
@@ -11,7 +11,6 @@ use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use std::collections::BTreeSet;
-use std::mem::offset_of;
 
 impl Emit<'_, '_> {
     /// The block at hand.
@@ -29,7 +28,7 @@ impl Emit<'_, '_> {
         let mut enough = self.b.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, left, size << 32);
         if self.some && !self.env.injected {
             // Those who wait for nobody's instruction may stand anywhere.
-            let watch = field!(self, types::I32, watch);
+            let watch = common!(self, types::I32, watch);
             let last = i64::from(self.plan.function.start.0) + i64::try_from(end).unwrap_or(i64::MAX);
             let alone = self.b.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, watch, last);
             enough = self.b.ins().band(enough, alone);
@@ -58,23 +57,15 @@ impl Emit<'_, '_> {
     fn pieces(&mut self) {
         let (start, end) = self.at;
         let mut from = start;
-        // Whether a segment loads and stores, of global and of shared memory.
-        let (mut loads, mut stores) = ([false; 2], [false; 2]);
         // Predicates that strips of the segment make: known behind them only.
         let mut made: BTreeSet<usize> = BTreeSet::new();
         for k in start..end {
             let way = self.plan.ways[k];
             let late = way == Way::Scalar && self.needs_before(k, &mut made);
-            let space = usize::from(self.access(k).is_some_and(|access| access.shared));
-            let load = matches!(way, Way::LoadOne | Way::LoadRow);
-            let store = way == Way::StoreRow;
             let alone = way == Way::Helper || way.ends() || way == Way::Push;
-            let ordered = load && stores[space] || store && (loads[space] || stores[space]);
-            let ordered = ordered && !on(Mutant::NativeOrder);
-            if (alone || late && !on(Mutant::NativeLate) || ordered) && from < k {
+            if (alone || late && !on(Mutant::NativeLate) || self.ordered(from, k)) && from < k {
                 self.segment(from, k);
                 from = k;
-                (loads, stores) = ([false; 2], [false; 2]);
                 made.clear();
             }
             if way == Way::Strip {
@@ -87,11 +78,7 @@ impl Emit<'_, '_> {
                     _ => {}
                 }
                 from = k + 1;
-                (loads, stores) = ([false; 2], [false; 2]);
-                continue;
             }
-            loads[space] |= load;
-            stores[space] |= store;
         }
         if from < end {
             self.segment(from, end);
@@ -150,9 +137,11 @@ impl Emit<'_, '_> {
     }
 
     /// An address outside of the kernel: nobody comes here.
-    fn lost(&mut self) {
+    pub(super) fn lost(&mut self) {
         let code = self.b.ins().iconst(types::I32, i64::from(Exit::Outside as u32));
-        self.b.ins().return_(&[code]);
+        put!(self, exit, code);
+        let context = self.context;
+        self.b.ins().return_(&[context]);
     }
 
     fn hand_over(&mut self, from: usize, to: usize) {
@@ -209,8 +198,7 @@ impl Emit<'_, '_> {
         let (apart, none) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(bits, apart, &[], none, &[]);
         self.b.switch_to_block(apart);
-        let context = self.context;
-        self.b.ins().store(trusted(), bits, context, offset(offset_of!(Context, taken)));
+        put!(self, taken, bits);
         self.leave_behind(Exit::Diverge, k);
         self.b.switch_to_block(none);
         self.go(k, k + 1);
@@ -243,8 +231,7 @@ impl Emit<'_, '_> {
         let (some, none) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(bits, some, &[], none, &[]);
         self.b.switch_to_block(some);
-        let context = self.context;
-        self.b.ins().store(trusted(), bits, context, offset(offset_of!(Context, taken)));
+        put!(self, taken, bits);
         self.leave_behind(Exit::Break, k);
         self.b.switch_to_block(none);
         self.go(k, k + 1);
@@ -283,7 +270,6 @@ impl Emit<'_, '_> {
     }
 
     fn leave_with(&mut self, why: Exit, k: usize, rest: i64) {
-        let context = self.context;
         let to = field!(self, types::I64, scalars);
         for held in self.plan.held[k].clone() {
             let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
@@ -303,14 +289,35 @@ impl Emit<'_, '_> {
         }
         let left = self.b.use_var(self.left);
         let left = if rest == 0 { left } else { self.b.ins().iadd_imm(left, rest) };
-        self.b.ins().store(trusted(), left, context, offset(offset_of!(Context, left)));
+        put!(self, left, left);
         let tokens = self.b.use_var(self.tokens);
-        self.b.ins().store(trusted(), tokens, context, offset(offset_of!(Context, tokens)));
+        put!(self, tokens, tokens);
         let pc = i64::from(self.plan.function.start.0) + i64::try_from(k).unwrap_or(0);
         let pc = self.b.ins().iconst(types::I32, pc);
-        self.b.ins().store(trusted(), pc, context, offset(offset_of!(Context, pc)));
+        put!(self, pc, pc);
         let code = self.b.ins().iconst(types::I32, i64::from(why as u32));
-        self.b.ins().return_(&[code]);
+        put!(self, exit, code);
+        if why == Exit::End || why == Exit::Barrier && self.plan.passes[k].is_some() {
+            self.next((why == Exit::Barrier).then_some(tokens));
+        }
+        let context = self.context;
+        self.b.ins().return_(&[context]);
+    }
+
+    /// Goes on with the next warp if there is one, and if there are no `tokens` that the machine does not know of; what follows is
+    /// where it does not.
+    fn next(&mut self, tokens: Option<Value>) {
+        let next = field!(self, types::I64, next);
+        let (go, stop) = (self.b.create_block(), self.b.create_block());
+        let mut goes = next;
+        if let Some(tokens) = tokens {
+            let none = self.b.ins().iconst(types::I64, 0);
+            goes = self.b.ins().select(tokens, none, next);
+        }
+        self.b.ins().brif(goes, go, &[], stop, &[]);
+        self.b.switch_to_block(go);
+        self.b.ins().jump(self.top, &[next.into()]);
+        self.b.switch_to_block(stop);
     }
 
     /// Goes on where a check of the segment at hand holds; else leaves at its first instruction: nothing has been done.

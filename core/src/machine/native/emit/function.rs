@@ -1,7 +1,7 @@
 //! A function: where it is entered, and its blocks.
 
 use super::builder::{Emit, Helpers, Segment, Setting, field, offset, trusted, width};
-use crate::machine::native::context::{Context, Exit};
+use crate::machine::native::context::Common;
 use crate::machine::native::plan::Plan;
 use crate::program::env::ProgEnv;
 use crate::program::ops::Class;
@@ -22,10 +22,14 @@ pub(in crate::machine::native) fn emit(
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
-    let context = b.block_params(entry)[0];
+    let (first, common) = (b.block_params(entry)[0], b.block_params(entry)[1]);
+    let top = b.create_block();
+    let context = b.append_block_param(top, types::I64);
+    let mask = b.ins().load(types::I32, trusted(), common, offset(offset_of!(Common, mask)));
+    b.ins().jump(top, &[first.into()]);
+    b.switch_to_block(top);
     let (left, tokens) = (b.declare_var(types::I64), b.declare_var(types::I32));
     let blocks = vec![None; plan.code.len() + 1];
-    let mask = b.ins().load(types::I32, trusted(), context, offset(offset_of!(Context, mask)));
     let emit = Emit {
         b,
         plan,
@@ -35,6 +39,8 @@ pub(in crate::machine::native) fn emit(
         helpers,
         sites: 0,
         context,
+        common,
+        top,
         mask,
         left,
         tokens,
@@ -89,8 +95,7 @@ impl Emit<'_, '_> {
         }
         switch.emit(&mut self.b, wanted, nowhere);
         self.b.switch_to_block(nowhere);
-        let code = self.b.ins().iconst(types::I32, i64::from(Exit::Outside as u32));
-        self.b.ins().return_(&[code]);
+        self.lost();
         for (k, stub) in stubs {
             self.b.switch_to_block(stub);
             self.enter(k);

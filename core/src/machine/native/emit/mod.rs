@@ -10,6 +10,7 @@ mod builder;
 mod compute;
 mod ends;
 mod function;
+mod order;
 mod segment;
 mod strips;
 mod values;

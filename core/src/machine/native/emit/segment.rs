@@ -1,6 +1,6 @@
 //! A segment: scalars and checks, then strips, then predicates.
 
-use super::super::context::Context;
+use super::super::context::Common;
 use super::super::forms::{Way, results, sources};
 use super::super::ops::Ops;
 use super::builder::{Emit, Numbers, STRIPS, Segment, Strip, field, offset, trusted};
@@ -23,6 +23,7 @@ impl Emit<'_, '_> {
         for k in from..to {
             self.first(k, (from, to), &mut strips, &mut late);
         }
+        self.check_order(from, to);
         self.settle();
         let mut bits: BTreeMap<usize, Value> = BTreeMap::new();
         let vectors = self.vectors_behind(&strips, to);
@@ -49,10 +50,10 @@ impl Emit<'_, '_> {
         if !self.setting.trips {
             return;
         }
-        let (context, at) = (self.context, offset(offset_of!(Context, trip)));
-        let left = self.b.ins().load(types::I32, trusted(), context, at);
+        let (common, at) = (self.common, offset(offset_of!(Common, trip)));
+        let left = self.b.ins().load(types::I32, trusted(), common, at);
         let fewer = self.b.ins().iadd_imm(left, -1);
-        self.b.ins().store(trusted(), fewer, context, at);
+        self.b.ins().store(trusted(), fewer, common, at);
         let goes = self.b.ins().icmp_imm(IntCC::NotEqual, fewer, 0);
         self.check(goes);
     }

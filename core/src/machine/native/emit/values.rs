@@ -1,6 +1,6 @@
 //! Values of registers: lines as numbers, vectors in strips of four lanes.
 
-use super::builder::{Emit, HALF, NAN, Numbers, STRIPS, Strip, Word, field, offset, trusted, width};
+use super::builder::{Emit, HALF, NAN, Numbers, STRIPS, Strip, Word, common, field, offset, trusted, width};
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::Line;
 use crate::program::ops::Class;
@@ -188,7 +188,7 @@ impl Emit<'_, '_> {
 
     /// The lanes of a strip that run.
     pub(super) fn lanes(&mut self, s: usize) -> Value {
-        let from = field!(self, types::I64, lanes);
+        let from = common!(self, types::I64, lanes);
         self.b.ins().load(types::I32X4, trusted().with_readonly().with_can_move(), from, offset(s * 16))
     }
 

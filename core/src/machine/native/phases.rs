@@ -1,0 +1,374 @@
+//! A block's warps run natively one after the other, each from where it is to the next barrier or to its end.
+//!
+//! Where warps take turns, nearly all turns of most kernels are such, and whose turn is next is no question: that of the next warp
+//! that is ready ([`Fair::turn`](crate::choice::Fair::turn)). So native code is called once for all of them, and where all have come
+//! to one barrier, for all of them again: what the machine has to note of a turn, it notes afterwards. What it cannot note so is
+//! left to a turn as usual: barriers with a count, clusters, warps that have parted, what is left of a budget.
+
+use super::calls::Calls;
+use super::code::{Along, Back, Contexts, Ready};
+use super::context::{Exit, Site};
+use super::go::{Visit, came_back, entry_of};
+use super::plan::Plan;
+use super::session::Session;
+use crate::base::{LaneMask, Pc};
+use crate::machine::block::step::{self, Executing, Place, put};
+use crate::machine::block::turns::{After, Part, Turns, Whose};
+use crate::machine::books::{Books, Stats};
+use crate::machine::control::{Control, Flow, Wait};
+use crate::machine::grid::loaded::Where;
+use crate::machine::grid::state::ALONE;
+use crate::machine::warp::instrumented::Watched;
+use crate::machine::warp::mistakes::no_warp;
+use crate::machine::warp::run::Begun;
+use crate::machine::warp::state::{Halt, Warp};
+use crate::memory::{Cx, Fault, Memory};
+use crate::program::ops::Class;
+use crate::verdict::{LimitKind, Sink};
+use pulp::Simd;
+
+const ALL: LaneMask = !0;
+const LANES: u32 = 32;
+
+/// Warps that run in turn.
+#[derive(Clone, Copy)]
+struct Round {
+    /// How many there are, and the one that runs first.
+    count: usize,
+    start: usize,
+    /// What they have as fuel, and what the last one has: nobody else is ready then.
+    lease: u32,
+    last: u32,
+    /// How many have run.
+    ran: usize,
+    /// Whether they have been at a barrier before, and have gone on together.
+    again: bool,
+}
+
+/// Instructions that turns have taken, and those of them that are not counted.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    used: u64,
+    hidden: u64,
+}
+
+impl Round {
+    /// The one that runs as the `k`th.
+    #[inline(always)]
+    const fn nth(self, k: usize) -> usize {
+        let index = self.start + k;
+        if index < self.count { index } else { index - self.count }
+    }
+
+    /// What the one that runs as the `k`th has as fuel.
+    #[inline(always)]
+    const fn fuel(self, k: usize) -> u32 {
+        if k + 1 == self.count { self.last } else { self.lease }
+    }
+
+    /// All go on behind the barrier that they came to, or begin the next block; the one whose turn was last is the first.
+    #[inline(always)]
+    fn go_on(&mut self, ready: &mut Ready<'_>, plan: &Plan, over: bool) {
+        let start = plan.function.start.0;
+        for k in 0..self.count {
+            let behind = ready.back(k).filter(|_| !over).map_or(start, |back| back.pc + 1);
+            let number = plan.entries.get((behind - start) as usize).copied().flatten();
+            ready.again(k, (number.unwrap_or(0), behind));
+            ready.fuel(k, self.lease);
+        }
+        *self = Self { start: self.nth(self.count - 1), ran: 0, again: true, ..*self };
+    }
+
+    /// The one whose turn has begun and not ended: its warp, how it came back, and what it had as fuel.
+    fn begun(self, contexts: &Contexts, plan: &Plan) -> Option<(usize, Back, u32)> {
+        let k = self.ran.checked_sub(1)?;
+        let back = self.back(contexts, k).filter(|back| Ended::of(plan, *back).is_none())?;
+        Some((contexts.warp(self.nth(k)).0, back, self.fuel(k)))
+    }
+
+    /// How the one that runs as the `k`th came back.
+    #[inline(always)]
+    fn back(self, contexts: &Contexts, k: usize) -> Option<Back> {
+        contexts.back(self.nth(k))
+    }
+}
+
+impl Taken {
+    /// A turn that ended with an instruction more than native code has executed.
+    #[inline(always)]
+    const fn turn(&mut self, fuel: u32, back: Back) {
+        self.used += (fuel - back.left + 1) as u64;
+        self.hidden += back.hidden as u64;
+    }
+
+    /// Thread instructions.
+    const fn threads(self) -> u64 {
+        LANES as u64 * (self.used - self.hidden)
+    }
+
+    /// Takes them off what there is.
+    #[inline(always)]
+    fn book(self, turns: u32, whose: &mut Whose<'_>, books: &mut Books<'_>, stats: &mut Stats) -> Option<LimitKind> {
+        stats.warp_instructions += self.used;
+        *whose.hold = whose.hold.saturating_sub(self.used);
+        books.turns(turns, self.used)
+    }
+}
+
+/// How a turn ended natively.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// At a barrier.
+    Barrier(u8),
+    /// All lanes have exited.
+    Exit,
+}
+
+impl Ended {
+    /// `None`: the turn goes on.
+    #[inline(always)]
+    fn of(plan: &Plan, back: Back) -> Option<Self> {
+        match back.exit {
+            Exit::End => Some(Self::Exit),
+            Exit::Barrier if back.tokens == 0 => {
+                let k = (back.pc - plan.function.start.0) as usize;
+                plan.passes.get(k).copied().flatten().map(Self::Barrier)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Runs the warps of a block natively as far as that goes.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "as of the turns that these are")]
+pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
+    simd: V,
+    at: &mut Executing<'_, C>,
+    whose: Whose<'_>,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+    books: &mut Books<'_>,
+    stats: &mut Stats,
+) -> Result<Turns, Box<Halt>> {
+    let budget = at.warps.len() as u64 * u64::from(ALONE);
+    if !at.sh.barriers.are_plain() || !books.lasts(budget, *whose.hold) || whose.others() {
+        return Ok(Turns::default());
+    }
+    let Some(session) = at.sh.native.take() else { return Ok(Turns::default()) };
+    let turns = rounds(simd, at, session, whose, mem, cx, books, stats);
+    at.sh.native = Some(session);
+    turns
+}
+
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "as above")]
+fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
+    simd: V,
+    at: &mut Executing<'_, C>,
+    session: &mut Session,
+    mut whose: Whose<'_>,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+    books: &mut Books<'_>,
+    stats: &mut Stats,
+) -> Result<Turns, Box<Halt>> {
+    session.look(ALL, cx);
+    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, .. } = &mut *session;
+    let (plan, sites) = (&kernel.plan, &mut sites[0]);
+    let Some(code) = kernel.code(false) else { return Ok(Turns::default()) };
+    if sites.len() < code.sites {
+        sites.resize(code.sites, Site::NONE);
+    }
+    let size = at.warps.len();
+    let whole = *at.running as usize == size && *at.live == size as u32 * LANES && !at.sh.barriers.any();
+    let mut ready = Ready::new(code, std::mem::take(contexts));
+    gather(&mut ready, plan, at.warps, &whose);
+    let count = ready.len();
+    let last = if count == whose.own().count_ones() as usize { ALONE } else { whose.lease };
+    let mut round = Round { count, start: 0, lease: whose.lease, last, ran: 0, again: false };
+    let mut turns = Turns::default();
+    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, fault: None };
+    while count > 0 {
+        ready.fuel(round.nth(count - 1), round.last);
+        let along = Along { sites, mask: ALL, lanes: &lanes.1, watch: u32::MAX, trip: *trip };
+        round.ran = ready.run(round.start, code, along, &mut host).unwrap_or(0);
+        *visits += 1;
+        let Some((taken, ended)) = together(&ready, plan, round).filter(|_| whole && count == size) else { break };
+        let over = ended == Ended::Exit;
+        if over && !succeed(&mut at.place, &mut whose.after, plan, &mut ready, &mut host) {
+            break;
+        }
+        stats.blocks += u64::from(over);
+        host.sh.threads = host.sh.threads.wrapping_add(taken.threads());
+        (*executed, *instructions) = (*executed + taken.threads(), *instructions + taken.used);
+        turns.limit = taken.book(count as u32, &mut whose, books, stats);
+        turns.last = Some(ready.warp(round.nth(count - 1)).0);
+        round.go_on(&mut ready, plan, over);
+        if turns.limit.is_some() || !books.lasts(size as u64 * u64::from(ALONE), *whose.hold) {
+            break;
+        }
+    }
+    let (fault, contexts) = (host.fault, ready.done());
+    let (taken, ended) = note(at, plan, &contexts, round, &mut whose);
+    at.sh.threads = at.sh.threads.wrapping_add(taken.threads());
+    (*executed, *instructions) = (*executed + taken.threads(), *instructions + taken.used);
+    if let Some((count, last)) = ended {
+        turns.limit = taken.book(count, &mut whose, books, stats);
+        turns.last = Some(last);
+    }
+    let begun = round.begun(&contexts, plan);
+    session.contexts = contexts;
+    if let Some((warp, back, fuel)) = begun {
+        turns.begun = Some(goes_on(at, session, warp, (back, fault, fuel))?);
+    }
+    if at.sh.barriers.any() {
+        let party = at.party();
+        let Whose { ready, base, .. } = whose;
+        let turn = step::Turn { simd, fuel: 0, ready, base, begun: None };
+        at.end_barriers(mem, cx, turn, &party).map_err(step::halted)?;
+    }
+    Ok(turns)
+}
+
+/// The warps that run in turn: those that are ready, from the one whose turn it is, up to the first that is not whole or not where
+/// native code is entered.
+#[inline(always)]
+fn gather<'a, C: Control>(ready: &mut Ready<'a>, plan: &Plan, warps: &'a mut [Warp<C>], whose: &Whose<'_>) {
+    let own = whose.own();
+    let (before, behind) = warps.split_at_mut(whose.warp.min(warps.len()));
+    for warp in behind.iter_mut().chain(before).filter(|warp| own >> warp.index & 1 == 1) {
+        let Some(flow) = warp.control.whole().filter(|flow| flow.mask == ALL && flow.depth == 0) else { break };
+        let Some(entry) = entry_of(plan, warp, flow, whose.lease) else { break };
+        if !ready.push(entry) {
+            break;
+        }
+    }
+}
+
+/// What the turns have taken, and how they ended, when all warps have run and have ended them in one way.
+#[inline(always)]
+fn together(contexts: &Contexts, plan: &Plan, round: Round) -> Option<(Taken, Ended)> {
+    let mut taken = Taken::default();
+    if round.ran < round.count {
+        return None;
+    }
+    let first = Ended::of(plan, contexts.back(0)?)?;
+    for k in 0..round.count {
+        let back = round.back(contexts, k)?;
+        if Ended::of(plan, back)? != first {
+            return None;
+        }
+        taken.turn(round.fuel(k), back);
+    }
+    Some((taken, first))
+}
+
+/// The next block takes the place of one whose warps have all ended, when nothing is to be made anew but registers that are the same
+/// in all of its threads, and shared memory. False: it is issued as usual.
+#[inline(always)]
+fn succeed<V: Simd, M: Memory, S: Sink>(
+    place: &mut Place<'_>,
+    after: &mut After<'_>,
+    plan: &Plan,
+    ready: &mut Ready<'_>,
+    host: &mut Calls<'_, '_, '_, V, M, S>,
+) -> bool {
+    let Calls { sh, mem, .. } = host;
+    let (loaded, entry) = (sh.loaded, &plan.function);
+    let same = entry.frame_bytes == 0 && entry.undefined.is_empty() && !loaded.moves_stack && plan.held[0].is_empty();
+    let rows = loaded.per_block.iter().all(|preload| preload.class != Class::P);
+    if after.eager || *after.next == after.total || !*place.fresh || !same || !rows {
+        return false;
+    }
+    after.processors.give(*place.sm, loaded);
+    let sm = after.processors.first(loaded).unwrap_or(*place.sm);
+    after.processors.take(sm, loaded);
+    mem.retire(sh.who.launch, *place.linear);
+    let linear = *after.next;
+    (*after.next, *after.pressure) = (linear + 1, 0);
+    after.issued.fill(linear);
+    (*place.index, *place.linear, *place.sm) = (loaded.index_of(linear), linear, sm);
+    (sh.block, sh.who.block, sh.sm) = (*place.index, linear, sm);
+    sh.shared.fill(0);
+    // The warp makes no difference to these.
+    let at = Where { block: sh.block, warp: 0, sm };
+    loaded.renewed(at).all(|(class, slot, value)| ready.fill(class, slot, value))
+}
+
+/// Notes what warps have done since they last went on together: those whose turn has ended wait or are done. Gives what these have
+/// taken, how many they are, and the last of them.
+#[inline(always)]
+fn note<C: Control>(
+    at: &mut Executing<'_, C>,
+    plan: &Plan,
+    contexts: &Contexts,
+    round: Round,
+    whose: &mut Whose<'_>,
+) -> (Taken, Option<(u32, usize)>) {
+    let (mut taken, mut turns) = (Taken::default(), None);
+    let start = plan.function.start.0;
+    *at.place.fresh = false;
+    for k in 0..round.count {
+        let (w, from) = contexts.warp(round.nth(k));
+        let Some(warp) = at.warps.get_mut(w) else { continue };
+        let back = round.back(contexts, k).filter(|_| k < round.ran);
+        let Some(back) = back else {
+            warp.lines.0.at = Some((from - start, ALL));
+            if round.again {
+                warp.control.picked();
+                warp.control.park(Flow { pc: from, mask: ALL, depth: 0 });
+            }
+            continue;
+        };
+        warp.control.picked();
+        let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
+        match Ended::of(plan, back) {
+            Some(Ended::Barrier(id)) => {
+                at.sh.barriers.join(id, warp.index, LANES, LANES);
+                warp.control.wait(&mut flow, ALL, Wait::Barrier(id.into()));
+                warp.lines.0.at = Some((back.pc + 1 - start, ALL));
+            }
+            Some(Ended::Exit) => {
+                warp.arrivals.exit(ALL);
+                warp.control.exit(&mut flow, ALL);
+                *at.live -= LANES;
+                *at.running -= 1;
+            }
+            None => continue,
+        }
+        taken.turn(round.fuel(k), back);
+        put(whose.ready, whose.base, warp.index, false);
+        turns = Some((k as u32 + 1, w));
+    }
+    (taken, turns)
+}
+
+/// The turn of a warp goes on that native code has left otherwise than at a barrier or its end.
+fn goes_on<C: Control>(
+    at: &mut Executing<'_, C>,
+    session: &mut Session,
+    w: usize,
+    (back, fault, fuel): (Back, Option<Box<Fault>>, u32),
+) -> Result<Part, Box<Halt>> {
+    let Some(warp) = at.warps.get_mut(w) else { return Err(no_warp()) };
+    at.sh.who.warp = warp.index;
+    let executed = fuel - back.left;
+    let threads = u64::from(LANES) * u64::from(executed - back.hidden);
+    at.sh.threads = at.sh.threads.wrapping_add(threads);
+    session.executed += threads;
+    session.instructions += u64::from(executed);
+    let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
+    let mut left = back.left;
+    match came_back((back, fault), warp, &mut flow, &mut at.sh, &mut left, session) {
+        Ok(visit) => {
+            let went = if let Visit::Went(went) = visit { Some(went) } else { None };
+            Ok(Part { warp: w, left, lanes: Begun { flow, went, used: fuel - left } })
+        }
+        Err(mut halt) => {
+            halt.pc = Pc(flow.pc);
+            warp.control.park(flow);
+            Err(halt)
+        }
+    }
+}
