@@ -1,0 +1,83 @@
+//! The kernels of `warpstep bench`: the ten of other kinds are right under both control models and by both engines, and a wrong
+//! result is told.
+
+use std::sync::Arc;
+use warpstep::base::SourceMap;
+use warpstep::launch::bench::{Case, KERNELS, MORE, Suite};
+use warpstep::launch::build;
+use warpstep::machine::{Config, ControlModel, Engine};
+use warpstep::program::env::ProgEnv;
+use warpstep::verdict::Silent;
+
+/// The smallest sizes.
+const SHIFT: u32 = 16;
+
+/// Whether a kernel's results are right, and how many thread instructions it executed.
+fn run(name: &str, env: &Arc<ProgEnv>, config: Config) -> (bool, u64) {
+    let mut case = Case::new(name, SHIFT, env, config).unwrap().unwrap();
+    assert!(!case.correct(), "{name}: right before it ran");
+    let stats = case.run(&mut Silent).unwrap();
+    (case.correct(), stats.thread_instructions)
+}
+
+#[test]
+fn the_ten_kernels_are_right_in_every_way_to_run_them() {
+    let (env, _) = Suite::More.program().unwrap();
+    for name in MORE {
+        for control in [ControlModel::Crs, ControlModel::Its] {
+            let counts = [Engine::Interpreter, Engine::Native { trip: 0 }].map(|engine| {
+                let (right, count) = run(name, &env, Config { control: Some(control), engine, ..Config::default() });
+                assert!(right, "{name} {control:?} {engine:?}");
+                count
+            });
+            assert!(counts[0] > 0 && counts[0] == counts[1], "{name} {control:?}: {counts:?}");
+        }
+    }
+}
+
+/// By seed blocks and warps go on in another order: nothing depends on it.
+#[test]
+fn the_ten_kernels_are_right_by_other_schedules() {
+    let (env, _) = Suite::More.program().unwrap();
+    for name in MORE {
+        for seed in 0..2 {
+            assert!(run(name, &env, Config { seed: Some(seed), ..Config::default() }).0, "{name} by seed {seed}");
+        }
+    }
+}
+
+/// An instruction of each kernel, and one that makes its results wrong: after which text of the PTX, what it is, what it becomes.
+const ERRORS: [(&str, &str, &str, &str); 11] = [
+    ("softmax", "softmax(", "rcp.rn.f32", "sqrt.rn.f32"),
+    ("layernorm", "layernorm(", "rsqrt.approx.f32", "sqrt.approx.f32"),
+    ("fft", "fft(", "sub.f32", "add.f32"),
+    ("scan", "scan(", "shfl.sync.up.b32", "shfl.sync.down.b32"),
+    ("hash", "hash_insert(", "atom.global.add.u32", "atom.global.max.u32"),
+    ("hash", "hash_lookup(", "xor.b32", "or.b32"),
+    ("spmv", "spmv(", "shfl.sync.bfly.b32", "shfl.sync.up.b32"),
+    ("blackscholes", "blackscholes(", "sqrt.rn.f64", "rcp.rn.f64"),
+    ("stencil", "stencil(", "add.f16x2", "sub.f16x2"),
+    ("nqueens", "place", "shl.b32", "shr.u32"),
+    ("radixsort", "radix_scatter(", "st.global.u32", "red.global.max.u32"),
+];
+
+#[test]
+fn wrong_results_are_told() {
+    assert!(MORE.iter().all(|name| ERRORS.iter().any(|(kernel, ..)| kernel == name)));
+    for (name, at, from, to) in ERRORS {
+        let (before, behind) = Suite::More.ptx().split_once(at).unwrap();
+        let body = behind.split("\n}").next().unwrap();
+        assert!(body.contains(from), "{at}: no {from}");
+        let mut sources = SourceMap::default();
+        let file = sources.add("wrong.ptx", format!("{before}{at}{}", behind.replacen(from, to, 1)));
+        let env = Arc::new(build(&[file], None, &sources).unwrap());
+        assert!(!run(name, &env, Config::default()).0, "{at}: {to} for {from} goes unnoticed");
+    }
+}
+
+#[test]
+fn each_suite_knows_its_own_kernels() {
+    assert_eq!(Suite::ALL.map(Suite::kernels), [&KERNELS[..], &MORE[..]]);
+    let (env, _) = Suite::More.program().unwrap();
+    assert!(Case::new("softmaxx", SHIFT, &env, Config::default()).unwrap().is_none());
+}
