@@ -81,3 +81,21 @@ fn each_suite_knows_its_own_kernels() {
     let (env, _) = Suite::More.program().unwrap();
     assert!(Case::new("softmaxx", SHIFT, &env, Config::default()).unwrap().is_none());
 }
+
+/// What the command prints: which kernels, all of them right.
+fn told(arguments: &[&str]) -> Vec<String> {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_warpstep"));
+    let output = command.arg("bench").args(arguments).args(["--shift", "16", "--reps", "1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let right = text.lines().filter(|line| line.ends_with(" ok"));
+    right.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_command_runs_the_nine_unless_others_are_asked_for() {
+    assert_eq!(told(&[]), KERNELS);
+    assert_eq!(told(&["--more"]), MORE);
+    assert_eq!(told(&["softmax", "vecadd"]), ["vecadd", "softmax"]);
+    assert_eq!(told(&["vecadd", "--more"]), [&["vecadd"][..], &MORE[..]].concat());
+}
