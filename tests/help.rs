@@ -70,6 +70,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("memory-programs", &["programs", "--memory", "fermi"]),
     ("mma", &["exact"]),
     ("model", &["ptx-v6.0"]),
+    ("more", &[]),
     ("output", &["short.schedule"]),
     ("preemptions", &["1"]),
     ("print", &["x"]),

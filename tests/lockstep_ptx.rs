@@ -258,7 +258,7 @@ fn an_instruction_may_access_both_memories() {
 
 /// What a kernel of the bench counts, by the default schedule or by a seed. Its results are right, and no mutex is kept.
 fn of_the_bench(name: &str, shift: u32, seed: Option<u64>) -> Counters {
-    let (env, _) = bench::program().unwrap();
+    let (env, _) = bench::Suite::Nine.program().unwrap();
     let config = Config { memory: mutexes(), seed, eager: seed.is_some(), ..Config::default() };
     let mut case = bench::Case::new(name, shift, &env, config).unwrap().unwrap();
     let mut observers = Observers::none().with(Costs::default());

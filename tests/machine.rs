@@ -2,6 +2,7 @@
 
 mod affine;
 mod alive;
+mod bench;
 mod caches;
 mod circles;
 mod clusters;

@@ -7,7 +7,7 @@ use super::run::counted;
 use super::target::{ENGINES, one_of};
 use crate::check::{Bounds, Check, Costs, Observers, Races};
 use crate::launch::Failure;
-use crate::launch::bench::{Case, KERNELS, program};
+use crate::launch::bench::{Case, KERNELS, MORE, Suite};
 use crate::machine::{Config, Engine, MemoryModel};
 use crate::program::env::ProgEnv;
 use crate::report::costs::{self, CostsReport};
@@ -15,24 +15,31 @@ use crate::report::document::{self, Checked, Report, Speed};
 use crate::report::parts::Exit;
 use crate::verdict::Silent;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Measure speed: nine kernels of known size, one thread, results checked.
 ///
-/// Prints thread instructions (PTX instructions executed, times threads) per second of CPU time.
+/// Ten more, of other kinds, run when they are named or with --more. Prints thread instructions (PTX instructions executed, times threads) per second of CPU time.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   warpstep bench                      all nine kernels
   warpstep bench matmul hist --reps 5
+  warpstep bench --more               the ten kernels of other kinds
   warpstep bench --shift 4            a sixteenth of the work
   warpstep bench --engine interpreter no machine code
   warpstep bench --memory lsc-mutex --costs --reps 1    messages of a mechanism")]
 pub(super) struct Bench {
     /// Only these kernels.
-    #[arg(value_parser = KERNELS)]
+    #[arg(value_parser = one_of_all())]
     kernels: Vec<String>,
+
+    /// The ten kernels of other kinds, in place of the nine: softmax, layer normalisation, Fourier transforms, prefix sum, hash
+    /// table, sparse matrix, option prices in double precision, stencil of halves, recursion, radix sort.
+    #[arg(long)]
+    more: bool,
 
     /// Divide the work by about 2^N.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=16))]
@@ -69,20 +76,34 @@ pub(super) struct Bench {
 impl Bench {
     /// Runs the command; gives the exit code.
     pub(super) fn execute(&self) -> Result<u8, u8> {
-        let (env, sources) =
-            program().map_err(|(problems, sources)| output::problems(&problems, &sources, self.format))?;
         let memory = MemoryModel::preset(&self.memory).unwrap_or_default();
-        counted(self.costs, &memory).map_err(|problems| output::problems(&problems, &sources, self.format))?;
         let mut rows = Vec::new();
-        for name in KERNELS.into_iter().filter(|k| self.kernels.is_empty() || self.kernels.iter().any(|n| n == k)) {
-            let speed = self.measure(name, &env);
-            let speed = speed.map_err(|failure| failed(&failure, (&env, &sources), self.format))?;
-            if self.format == Form::Text {
-                output::say(line(&speed));
+        for suite in Suite::ALL {
+            let names: Vec<&'static str> =
+                suite.kernels().iter().copied().filter(|name| self.wants(suite, name)).collect();
+            if names.is_empty() {
+                continue;
             }
-            rows.push(speed);
+            let (env, sources) =
+                suite.program().map_err(|(problems, sources)| output::problems(&problems, &sources, self.format))?;
+            counted(self.costs, &memory).map_err(|problems| output::problems(&problems, &sources, self.format))?;
+            for name in names {
+                let speed = self.measure(name, &env);
+                let speed = speed.map_err(|failure| failed(&failure, (&env, &sources), self.format))?;
+                if self.format == Form::Text {
+                    output::say(line(&speed));
+                }
+                rows.push(speed);
+            }
         }
         Ok(self.total(rows))
+    }
+
+    /// Whether a kernel is to be run.
+    fn wants(&self, suite: Suite, name: &str) -> bool {
+        let named = self.kernels.iter().any(|kernel| kernel == name);
+        let whole = if suite == Suite::More { self.more } else { !self.more && self.kernels.is_empty() };
+        named || whole
     }
 
     fn measure(&self, kernel: &'static str, env: &Arc<ProgEnv>) -> Result<Speed, Failure> {
@@ -151,6 +172,11 @@ impl Bench {
         }
         code
     }
+}
+
+/// The names of all kernels.
+fn one_of_all() -> PossibleValuesParser {
+    KERNELS.into_iter().chain(MORE).into()
 }
 
 fn line(speed: &Speed) -> String {
