@@ -33,6 +33,37 @@ fn what_is_kept_at_a_barrier_comes_back() {
     assert!(same(text, [64, 1, 1], &[None, Some(1)], 3) > 0);
 }
 
+/// Where no block of memory is known yet, no address is taken for one of its.
+#[test]
+fn no_address_is_right_before_memory_is_known() {
+    let program = |load: &str| {
+        format!(
+            "
+.version 7.0\n.target sm_60\n.address_size 64
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{{
+    .reg .pred %p; .reg .b32 %t, %n; .reg .b16 %h; .reg .b64 %at, %all;
+    mov.u32 %t, %tid.x;
+    mov.u32 %n, 0;
+AGAIN:
+    add.u32 %n, %n, 1;
+    setp.lt.u32 %p, %n, 200;
+    @%p bra AGAIN;
+    mov.u64 %at, 1;
+    cvt.u64.u32 %all, %t;
+    and.b64 %all, %all, 1;
+    or.b64 %all, %all, 1;
+    {load}
+    ret;
+}}
+"
+        )
+    };
+    for load in ["ld.global.u32 %t, [%at];", "ld.global.u32 %t, [%all];", "ld.global.u16 %h, [%all];"] {
+        assert!(same(&program(load), [64, 1, 1], &[None, Some(1)], 3) > 0);
+    }
+}
+
 /// How many random programs: `NATIVE_FULL` says.
 fn programs() -> u64 {
     std::env::var("NATIVE_FULL").ok().and_then(|n| n.parse().ok()).unwrap_or(150)

@@ -19,6 +19,11 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeFuel,
     Mutant::NativeMeet,
     Mutant::NativeShift,
+    Mutant::NativeLanes,
+    Mutant::NativeLast,
+    Mutant::NativeIdle,
+    Mutant::NativeApart,
+    Mutant::NativeNan64,
 ];
 
 /// Programs that are tried.

@@ -61,6 +61,134 @@ const MORE: [&str; 49] = [
     "st.global.u32 [%m+32], %r7;",
 ];
 
+/// Accesses lane by lane: atomic ones, from and to addresses that lie anywhere, of several words.
+const LANES: [&str; 38] = [
+    "and.b32 %t, A, 124; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.add.u32 D, [%u], B;",
+    "and.b32 %t, A, 28; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.min.s32 D, [%u+4], B;",
+    "and.b32 %t, A, 60; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.cas.b32 D, [%u], A, B;",
+    "and.b32 %t, A, 28; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.exch.b32 D, [%u], B;",
+    "and.b32 %t, A, 28; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.inc.u32 D, [%u], B;",
+    "and.b32 %t, A, 28; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; red.global.dec.u32 [%u], B;",
+    "and.b32 %t, A, 28; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; red.global.add.f32 [%u], B;",
+    "and.b32 %t, A, 60; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; red.global.xor.b32 [%u], A;",
+    "and.b32 %t, A, 28; mov.u32 %w, words; add.u32 %t, %t, %w; atom.shared.add.u32 D, [%t], B;",
+    "and.b32 %t, A, 28; mov.u32 %w, words; add.u32 %t, %t, %w; atom.shared.max.u32 D, [%t+8], B;",
+    "and.b32 %t, A, 28; mov.u32 %w, words; add.u32 %t, %t, %w; red.shared.or.b32 [%t], B;",
+    "and.b32 %t, A, 28; mov.u32 %w, words; add.u32 %t, %t, %w; atom.shared.add.f32 D, [%t], B;",
+    "and.b32 %t, A, 60; mov.u32 %w, words; add.u32 %t, %t, %w; atom.shared.and.b32 %t, [%t], B;",
+    "atom.global.add.u32 D, [%m+28], %r7; atom.global.exch.b32 D, [%m+28], A;",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; atom.global.max.s32 D, [%u+64], A;",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; red.global.add.u32 [%u+68], A; ld.global.u32 D, [%u+64];",
+    "and.b32 %t, A, 124; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; ld.global.u32 D, [%u+4]; st.global.u32 [%u], D;",
+    "and.b32 %t, A, 124; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; st.global.u32 [%u+8], B; ld.global.u32 D, [%m+16];",
+    "and.b32 %t, A, 120; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; ld.global.u64 Q, [%u]; add.u32 D, A, %t;",
+    "and.b32 %t, A, 120; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; st.global.u64 [%u], W;",
+    "and.b32 %t, A, 126; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; ld.global.u16 D, [%u];",
+    "and.b32 %t, A, 126; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; st.global.u16 [%u], B;",
+    "and.b32 %t, A, 112; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; ld.global.v4.u32 {D, %t, A, B}, [%u];",
+    "and.b32 %t, A, 112; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; st.global.v4.u32 [%u], {A, B, A, B};",
+    "and.b32 %t, A, 112; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; ld.global.v2.u64 {Q, W}, [%u];",
+    "and.b32 %t, A, 120; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; st.global.v2.f32 [%u], {A, B};",
+    "and.b32 %t, A, 124; mov.u32 %w, words; add.u32 %t, %t, %w; ld.shared.u32 D, [%t+4];",
+    "and.b32 %t, A, 124; mov.u32 %w, words; add.u32 %t, %t, %w; st.shared.u32 [%t], B;",
+    "and.b32 %t, A, 120; mov.u32 %w, words; add.u32 %t, %t, %w; ld.shared.v2.u32 {D, A}, [%t];",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 8; add.u64 %u, %u, %m; ld.global.v2.u32 {D, A}, [%u+64];",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 8; add.u64 %u, %u, %m; st.global.v2.u32 [%u+72], {A, B};",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 16; add.u64 %u, %u, %m; ld.global.v4.f32 {D, %t, A, B}, [%u+64];",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 16; add.u64 %u, %u, %m; st.global.v4.f32 [%u+80], {A, B, %r7, A};",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 16; add.u64 %u, %u, %m; st.global.v2.u64 [%u+64], {W, V}; ld.global.v2.u64 {Q, W}, [%u+80];",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 8; add.u64 %u, %u, %m; ld.global.u32 D, [%u+64];",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 12; add.u64 %u, %u, %m; st.global.u32 [%u+64], A;",
+    "mov.u32 %t, %tid.x; sub.u32 %t, 80, %t; mul.wide.s32 %u, %t, 4; add.u64 %u, %u, %m; ld.global.u32 D, [%u]; st.global.u32 [%u+4], A;",
+    "mov.u32 %t, %tid.x; shl.b32 %t, %t, 3; mov.u32 %w, words; add.u32 %t, %t, %w; st.shared.u32 [%t+8], A; ld.shared.u32 D, [%t];",
+];
+
+/// Floating-point numbers of 64 bits and halves of them.
+const DOUBLES: [&str; 32] = [
+    "cvt.f64.f32 Q, A;",
+    "cvt.rn.f32.f64 D, W;",
+    "cvt.rn.f64.s32 Q, A;",
+    "cvt.rn.f64.u32 Q, A;",
+    "add.f64 Q, W, V;",
+    "sub.f64 Q, W, V;",
+    "mul.f64 Q, W, V;",
+    "fma.rn.f64 Q, W, V, W;",
+    "fma.rn.f64 Q, W, V, %q0;",
+    "div.rn.f64 Q, W, V;",
+    "sqrt.rn.f64 Q, W;",
+    "rcp.rn.f64 Q, W;",
+    "neg.f64 Q, W;",
+    "abs.f64 Q, W;",
+    "min.f64 Q, W, V;",
+    "max.f64 Q, W, V;",
+    "setp.lt.f64 G, W, V;",
+    "setp.neu.f64 G, W, V;",
+    "setp.equ.f64 G, W, V;",
+    "setp.ne.f64 G, W, V;",
+    "setp.geu.f64 G, W, V;",
+    "setp.num.f64 G, W, V;",
+    "setp.nan.f64 G, W, V;",
+    "mov.b64 {D, %t}, W;",
+    "mov.b64 {%t, D}, W;",
+    "mov.b64 Q, {A, 0x7ff00000};",
+    "mov.b64 Q, {A, 0x40080000};",
+    "mov.b64 Q, {B, A};",
+    "shl.b32 %t, A, 20; mov.b64 Q, {B, %t};",
+    "add.f32 %t, A, B; cvt.f64.f32 Q, %t;",
+    "selp.f64 Q, W, V, P;",
+    "cvt.rn.f32.u32 D, A; cvt.f64.f32 Q, D;",
+];
+
+/// Shifts by amounts of each lane, counts, fields, quotients.
+const BITS: [&str; 46] = [
+    "shl.b32 D, A, B;",
+    "shr.u32 D, A, B;",
+    "shr.s32 D, A, B;",
+    "shl.b64 Q, W, B;",
+    "shr.u64 Q, W, B;",
+    "shr.s64 Q, W, B;",
+    "and.b32 %t, A, 63; shl.b32 D, B, %t;",
+    "and.b32 %t, A, 127; shr.u64 Q, W, %t;",
+    "and.b32 %t, A, 63; shr.s32 D, B, %t;",
+    "popc.b32 D, A;",
+    "popc.b64 D, W;",
+    "clz.b32 D, A;",
+    "clz.b64 D, W;",
+    "brev.b32 D, A;",
+    "bfind.u32 D, A;",
+    "bfind.s32 D, A;",
+    "bfind.shiftamt.u32 D, A;",
+    "mul.hi.u32 D, A, B;",
+    "mul.hi.s32 D, A, B;",
+    "mul.hi.u64 Q, W, V;",
+    "div.u32 D, A, B;",
+    "div.s32 D, A, B;",
+    "rem.u32 D, A, B;",
+    "rem.s32 D, A, B;",
+    "div.u32 D, A, C;",
+    "rem.s32 D, A, C;",
+    "bfe.u32 D, A, 3, 7;",
+    "bfe.s32 D, A, B, %r7;",
+    "bfi.b32 D, A, B, 5, 9;",
+    "prmt.b32 D, A, B, 0x5410;",
+    "lop3.b32 D, A, B, C, 0x96;",
+    "cvt.rzi.s32.f32 D, A;",
+    "cvt.rzi.u32.f32 D, A;",
+    "cvt.rn.f32.u32 D, A;",
+    "cvt.rn.f32.s32 %t, A; cvt.rzi.u32.f32 D, %t;",
+    "not.b64 Q, W;",
+    "cvt.u32.u16 D, A;",
+    "cvt.s32.s16 D, A;",
+    "cvt.s32.s8 D, A;",
+    "min.s64 Q, W, V;",
+    "max.u64 Q, W, V;",
+    "shf.l.wrap.b32 D, A, B, 7;",
+    "shf.r.clamp.b32 D, A, B, %r7;",
+    "mad.hi.u32 D, A, B, A;",
+    "sad.u32 D, A, B, A;",
+    "selp.f32 D, A, B, P; neg.f32 D, D;",
+];
+
 /// Some that end the run, now and then.
 const RISKY: [&str; 3] = [
     "mul.wide.u32 %u, A, 4; add.u64 %u, %u, %m; ld.global.u32 D, [%u];",
@@ -68,11 +196,30 @@ const RISKY: [&str; 3] = [
     "bar.sync 0;",
 ];
 
+/// The same of accesses lane by lane: some lanes' addresses are wrong, or only the last one's.
+const RISKY_LANES: [&str; 8] = [
+    "mov.u64 %u, 1; ld.global.u32 D, [%u];",
+    "mul.wide.u32 %u, A, 4; add.u64 %u, %u, %m; atom.global.add.u32 D, [%u], B;",
+    "mul.wide.u32 %u, A, 8; add.u64 %u, %u, %m; ld.global.v2.u32 {D, A}, [%u];",
+    "and.b32 %t, A, 127; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; st.global.u32 [%u], B;",
+    "and.b32 %t, A, 1020; mov.u32 %w, words; add.u32 %t, %t, %w; st.shared.u32 [%t], B;",
+    "and.b32 %t, A, 1020; mov.u32 %w, words; add.u32 %t, %t, %w; atom.shared.add.u32 D, [%t+-600], B;",
+    "mov.u32 %t, %laneid; add.u32 %t, %t, 9969; mul.lo.u32 %t, %t, %t; and.b32 %t, %t, 131071; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; ld.global.u32 D, [%u];",
+    "mov.u32 %t, %laneid; mul.lo.u32 %t, %t, %t; max.u32 %t, %t, 930; sub.u32 %t, %t, 930; mul.wide.u32 %u, %t, 1292; add.u64 %u, %u, %m; st.global.u32 [%u], B;",
+];
+
 /// A program that leaves all its registers in memory.
 fn program(seed: u64) -> String {
     let mut operations: Vec<&str> = OPERATIONS.iter().chain(&MORE).copied().collect();
+    match seed % 4 {
+        1 => operations.extend(LANES.iter().chain(&LANES)),
+        2 => operations.extend(DOUBLES.iter().chain(&DOUBLES)),
+        3 => operations.extend(BITS),
+        _ => {}
+    }
     if seed.is_multiple_of(3) {
         operations.extend(RISKY);
+        operations.extend(if seed % 4 == 1 { &RISKY_LANES[..] } else { &[] });
     }
     let mut last =
         "mov.u32 %t, %ctaid.x; mov.u32 %w, %ntid.x; mul.lo.u32 %t, %t, %w; mov.u32 %w, %tid.x; add.u32 %t, %t, %w;\n\

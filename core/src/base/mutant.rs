@@ -394,6 +394,16 @@ words! {
         NativeMeet = "native-meet",
         /// A shift takes the low bits of its amount (native).
         NativeShift = "native-shift",
+        /// Lanes take their turns from the last of four to the first (native).
+        NativeLanes = "native-lanes",
+        /// The addresses of the last four lanes are not looked at (native).
+        NativeLast = "native-last",
+        /// Lanes that sit out store as well (native).
+        NativeIdle = "native-idle",
+        /// Accesses lane by lane are made between others (native).
+        NativeApart = "native-apart",
+        /// NaNs of 64 bits are those that the processor makes (native).
+        NativeNan64 = "native-nan64",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

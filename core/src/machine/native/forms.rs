@@ -4,6 +4,7 @@
 //! depends on who writes it, too: an instruction that is executed lane by lane leaves a vector, whatever is known of it. So what
 //! is held how is found by going through the blocks until nothing changes, from lines to vectors.
 
+use super::each::Each;
 use super::ops::{Ops, scalar_op, strip_op};
 use crate::machine::control::TokenKind;
 use crate::program::affine::{Line, Pattern};
@@ -12,6 +13,9 @@ use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space};
 use crate::program::ops::Class;
 use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
+
+/// Bytes from one lane to the next at most, on a line of addresses.
+const STRIDE: u64 = 1 << 16;
 
 /// A token that native code pushes: its kind and its address.
 pub(super) type Token = (TokenKind, u32);
@@ -29,6 +33,8 @@ pub(super) enum Way {
     LoadRow,
     /// A store of a row of words.
     StoreRow,
+    /// Any other access, lane by lane.
+    Each,
     /// By way of the machine, on the frame.
     Helper,
     /// `bra`.
@@ -141,14 +147,24 @@ impl Known<'_> {
 
     /// How a plain access is compiled.
     fn access(&self, i: &Instr) -> Way {
-        let Some(access) = Access::of(i, self.env).filter(|_| i.guard.is_none()) else { return Way::Helper };
-        let Some(line) = self.line(access.class, access.slot) else { return Way::Helper };
-        match line.stride {
-            0 if access.load => Way::LoadOne,
-            stride if stride != u64::from(access.bytes) => Way::Helper,
-            _ if access.load => Way::LoadRow,
-            _ => Way::StoreRow,
+        if i.guard.is_some() {
+            return Way::Helper;
         }
+        if let Some(access) = Access::of(i, self.env)
+            && let Some(line) = self.line(access.class, access.slot)
+        {
+            match line.stride {
+                0 if access.load => return Way::LoadOne,
+                stride if stride != u64::from(access.bytes) => {}
+                _ if access.load => return Way::LoadRow,
+                _ => return Way::StoreRow,
+            }
+        }
+        let Some(each) = Each::of(i, self.env) else { return Way::Helper };
+        let Some(line) = self.line(each.class, each.slot) else { return Way::Each };
+        let stride = if each.class == Class::Q { line.stride.cast_signed() } else { (line.stride as i32).into() };
+        let near = stride.unsigned_abs() <= STRIDE && stride.unsigned_abs().is_multiple_of(each.unit().into());
+        if near { Way::Each } else { Way::Helper }
     }
 
     fn data(&self, i: &Instr, after: &[(usize, Pattern)]) -> Way {
@@ -177,8 +193,7 @@ impl Known<'_> {
         if scalar && scalar_op(op) && (shape.dest != Class::P || i.guard.is_none()) {
             return Way::Scalar;
         }
-        let amount = |k: usize| self.line(Class::W, sources[k]).is_some_and(|line| line.is_uniform());
-        if strip_op(op, amount) && !op.is_logic() && (shape.dest != Class::P || i.guard.is_none()) {
+        if strip_op(op) && !op.is_logic() && (shape.dest != Class::P || i.guard.is_none()) {
             return Way::Strip;
         }
         Way::Helper

@@ -9,6 +9,7 @@
 mod calls;
 mod code;
 mod context;
+mod each;
 mod emit;
 mod forms;
 mod go;

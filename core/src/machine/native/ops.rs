@@ -65,6 +65,7 @@ const fn vectors(op: Ops) -> bool {
                 | I::Xor32
                 | I::Xor64
                 | I::Not32
+                | I::Not64
                 | I::Neg32
                 | I::Neg64
                 | I::AbsS32
@@ -77,6 +78,18 @@ const fn vectors(op: Ops) -> bool {
                 | I::ZextWQ
                 | I::SextWQ
                 | I::TruncQW
+                | I::Hi32
+                | I::Pack32x2
+                | I::MulHiU32
+                | I::MulHiS32
+                | I::Lop3
+                | I::Lo16
+                | I::Hi16
+                | I::Zx16
+                | I::Zx8
+                | I::Sx16W
+                | I::Sx8W
+                | I::Pack16x2
                 | I::EqW
                 | I::NeW
                 | I::LtS32
@@ -98,51 +111,130 @@ const fn vectors(op: Ops) -> bool {
                 | I::GtU64
                 | I::GeU64
         ),
-        Ops::Float(op) => matches!(
-            op,
-            F::AddF32
-                | F::SubF32
-                | F::MulF32
-                | F::FmaF32
-                | F::DivF32
-                | F::RcpF32
-                | F::SqrtF32
-                | F::RsqrtF32
-                | F::NegF32
-                | F::AbsF32
-                | F::MinF32
-                | F::MaxF32
-                | F::F32OfS32
-                | F::EqF32
-                | F::NeF32
-                | F::LtF32
-                | F::LeF32
-                | F::GtF32
-                | F::GeF32
-                | F::EquF32
-                | F::NeuF32
-                | F::LtuF32
-                | F::LeuF32
-                | F::GtuF32
-                | F::GeuF32
-                | F::NumF32
-                | F::NanF32
-        ),
+        Ops::Float(op) => {
+            double(op)
+                || matches!(
+                    op,
+                    F::AddF32
+                        | F::SubF32
+                        | F::MulF32
+                        | F::FmaF32
+                        | F::DivF32
+                        | F::RcpF32
+                        | F::SqrtF32
+                        | F::RsqrtF32
+                        | F::NegF32
+                        | F::AbsF32
+                        | F::MinF32
+                        | F::MaxF32
+                        | F::F32OfS32
+                        | F::F32OfU32
+                        | F::S32OfF32
+                        | F::U32OfF32
+                        | F::EqF32
+                        | F::NeF32
+                        | F::LtF32
+                        | F::LeF32
+                        | F::GtF32
+                        | F::GeF32
+                        | F::EquF32
+                        | F::NeuF32
+                        | F::LtuF32
+                        | F::LeuF32
+                        | F::GtuF32
+                        | F::GeuF32
+                        | F::NumF32
+                        | F::NanF32
+                )
+        }
     }
+}
+
+/// The same of those that read or write numbers of 64 bits.
+const fn double(op: FloatOp) -> bool {
+    use FloatOp as F;
+    matches!(
+        op,
+        F::AddF64
+            | F::SubF64
+            | F::MulF64
+            | F::FmaF64
+            | F::DivF64
+            | F::RcpF64
+            | F::SqrtF64
+            | F::NegF64
+            | F::AbsF64
+            | F::MinF64
+            | F::MaxF64
+            | F::F64OfF32
+            | F::F32OfF64
+            | F::F64OfS32
+            | F::F64OfU32
+            | F::EqF64
+            | F::NeF64
+            | F::LtF64
+            | F::LeF64
+            | F::GtF64
+            | F::GeF64
+            | F::EquF64
+            | F::NeuF64
+            | F::LtuF64
+            | F::LeuF64
+            | F::GtuF64
+            | F::GeuF64
+            | F::NumF64
+            | F::NanF64
+    )
 }
 
 /// Whether it shifts by its second operand.
 pub(super) const fn shifts(op: Ops) -> bool {
     use IntOp as I;
-    matches!(op, Ops::Int(I::Shl32 | I::ShrU32 | I::ShrS32 | I::Shl64 | I::ShrU64))
+    matches!(op, Ops::Int(I::Shl32 | I::ShrU32 | I::ShrS32 | I::Shl64 | I::ShrU64 | I::ShrS64))
+}
+
+/// Whether it is computed lane by lane in strips; `one`: whether a shift is by the same amount in all lanes.
+pub(super) const fn by_lane(op: Ops, one: bool) -> bool {
+    use IntOp as I;
+    let Ops::Int(op) = op else { return false };
+    match op {
+        I::ShrU32 | I::ShrS32 | I::Shl64 | I::ShrU64 | I::ShrS64 => !one,
+        _ => matches!(
+            op,
+            I::Popc32
+                | I::Popc64
+                | I::Clz32
+                | I::Clz64
+                | I::Brev32
+                | I::BfindU32
+                | I::BfindS32
+                | I::BfindShiftamtU32
+                | I::MulHiU64
+                | I::MulHiS64
+                | I::DivU32
+                | I::DivS32
+                | I::RemU32
+                | I::RemS32
+                | I::BfeU32
+                | I::BfeS32
+                | I::Bfi32
+                | I::ShfLWrap
+                | I::ShfRWrap
+        ),
+    }
+}
+
+/// Whether this computer has the instructions: without them a NaN would be that of a library.
+fn possible(op: Ops) -> bool {
+    op != Ops::Float(FloatOp::FmaF64) || is_x86_feature_detected!("fma") && is_x86_feature_detected!("avx")
 }
 
 /// Whether there are scalar instructions for it.
-pub(super) const fn scalar_op(op: Ops) -> bool {
-    vectors(op) || shifts(op) || op.is_logic()
+pub(super) fn scalar_op(op: Ops) -> bool {
+    strip_op(op) || op.is_logic()
 }
 
-/// Whether there are vector instructions for it; `one`: whether an operand is the same in all lanes.
-pub(super) fn strip_op(op: Ops, one: impl Fn(usize) -> bool) -> bool {
-    vectors(op) || shifts(op) && one(1)
+/// Whether it can be computed in strips, whatever its operands are held as.
+pub(super) fn strip_op(op: Ops) -> bool {
+    possible(op) && (vectors(op) || shifts(op) || by_lane(op, false))
 }

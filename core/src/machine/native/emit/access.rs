@@ -70,7 +70,7 @@ impl Emit<'_, '_> {
         (low, high)
     }
 
-    fn place_shared(&mut self, first: Value, span: u64, (begin, bytes): (u32, u32), unit: u32) -> Value {
+    pub(super) fn place_shared(&mut self, first: Value, span: u64, (begin, bytes): (u32, u32), unit: u32) -> Value {
         // As accesses are aligned, none begins before the next multiple.
         let up = begin.next_multiple_of(unit);
         let (begin, bytes) = (up, bytes.saturating_sub(up - begin));
@@ -89,7 +89,7 @@ impl Emit<'_, '_> {
         self.b.ins().iadd(shared, first)
     }
 
-    fn place_global(&mut self, first: Value, span: u64, unit: u32) -> Value {
+    pub(super) fn place_global(&mut self, first: Value, span: u64, unit: u32) -> Value {
         let number = self.sites;
         self.sites += 1;
         let sites = common!(self, types::I64, sites);
@@ -97,19 +97,16 @@ impl Emit<'_, '_> {
         let address = self.b.ins().load(types::I64, trusted(), sites, at);
         let last = self.b.ins().load(types::I64, trusted(), sites, at + 8);
         let inside = self.b.ins().isub(first, address);
+        // Where no block is known its address is odd, and nothing is inside.
+        let none = self.b.ins().ishl_imm(address, 63);
+        let inside = self.b.ins().bor(inside, none);
         let word = self.b.ins().rotr_imm(inside, i64::from(unit.trailing_zeros()));
         let holds = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, word, last);
         let (go, look) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(look);
         self.b.ins().brif(holds, go, &[], look, &[]);
         self.b.switch_to_block(look);
-        let function = common!(self, types::I64, locate);
-        let site = self.b.ins().iconst(types::I32, number as i64);
-        let bytes = self.b.ins().iconst(types::I64, span.cast_signed());
-        let unit = self.b.ins().iconst(types::I32, i64::from(unit));
-        let arguments = [self.common, site, first, bytes, unit];
-        let call = self.b.ins().call_indirect(self.helpers.locate, function, &arguments);
-        let found = self.b.inst_results(call)[0];
+        let found = self.locate(number, first, span, unit);
         self.check(found);
         self.b.ins().jump(go, &[]);
         self.b.switch_to_block(go);
@@ -118,6 +115,17 @@ impl Emit<'_, '_> {
         let memory = common!(self, types::I64, memory);
         let place = self.b.ins().iadd(first, shift);
         self.b.ins().iadd(memory, place)
+    }
+
+    /// Looks up where bytes at an address are, for a site; gives whether they are in one block.
+    pub(super) fn locate(&mut self, number: usize, first: Value, bytes: u64, unit: u32) -> Value {
+        let function = common!(self, types::I64, locate);
+        let site = self.b.ins().iconst(types::I32, number as i64);
+        let bytes = self.b.ins().iconst(types::I64, bytes.cast_signed());
+        let unit = self.b.ins().iconst(types::I32, i64::from(unit));
+        let arguments = [self.common, site, first, bytes, unit];
+        let call = self.b.ins().call_indirect(self.helpers.locate, function, &arguments);
+        self.b.inst_results(call)[0]
     }
 
     fn address(&mut self, access: Access, k: usize) -> Option<Numbers> {

@@ -1,5 +1,6 @@
 //! What a function is made of while it is made: the state of [`Emit`], values, and accesses of what is ours.
 
+use super::each::Places;
 use crate::machine::native::plan::Plan;
 use crate::program::affine::Line;
 use crate::program::env::ProgEnv;
@@ -151,6 +152,8 @@ pub(super) struct Segment {
     pub(super) read_masks: FxHashMap<(usize, usize), Value>,
     /// By instruction: where its row begins, of each half where these have their own.
     pub rows: FxHashMap<usize, [Value; 2]>,
+    /// By instruction: where its lanes find their words.
+    pub(super) each: FxHashMap<usize, Places>,
     /// By number: it in all lanes.
     pub splats: FxHashMap<Value, Value>,
     /// Accesses that are checked together: where offset 0 is, and from which offset to which they go.

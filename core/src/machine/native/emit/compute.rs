@@ -32,18 +32,18 @@ pub(super) const fn integer_condition(op: I) -> Option<IntCC> {
 pub(super) const fn float_condition(op: F) -> Option<(FloatCC, bool)> {
     use FloatCC as C;
     Some(match op {
-        F::EqF32 => (C::Equal, false),
-        F::NeuF32 => (C::Equal, true),
-        F::LtF32 => (C::LessThan, false),
-        F::LeF32 => (C::LessThanOrEqual, false),
-        F::GtF32 => (C::GreaterThan, false),
-        F::GeF32 => (C::GreaterThanOrEqual, false),
-        F::GeuF32 => (C::LessThan, true),
-        F::GtuF32 => (C::LessThanOrEqual, true),
-        F::LeuF32 => (C::GreaterThan, true),
-        F::LtuF32 => (C::GreaterThanOrEqual, true),
-        F::NumF32 => (C::Unordered, true),
-        F::NanF32 => (C::Unordered, false),
+        F::EqF32 | F::EqF64 => (C::Equal, false),
+        F::NeuF32 | F::NeuF64 => (C::Equal, true),
+        F::LtF32 | F::LtF64 => (C::LessThan, false),
+        F::LeF32 | F::LeF64 => (C::LessThanOrEqual, false),
+        F::GtF32 | F::GtF64 => (C::GreaterThan, false),
+        F::GeF32 | F::GeF64 => (C::GreaterThanOrEqual, false),
+        F::GeuF32 | F::GeuF64 => (C::LessThan, true),
+        F::GtuF32 | F::GtuF64 => (C::LessThanOrEqual, true),
+        F::LeuF32 | F::LeuF64 => (C::GreaterThan, true),
+        F::LtuF32 | F::LtuF64 => (C::GreaterThanOrEqual, true),
+        F::NumF32 | F::NumF64 => (C::Unordered, true),
+        F::NanF32 | F::NanF64 => (C::Unordered, false),
         _ => return None,
     })
 }
@@ -112,7 +112,7 @@ impl Emit<'_, '_> {
         let mut values = [self.context; 2];
         for (half, value) in values.iter_mut().enumerate().take(1 + usize::from(line.halves)) {
             let each: Vec<Value> = sources.iter().map(|s| s.map_or_else(|v| v, |x| x.values[half])).collect();
-            *value = self.scalar_value(op, &each);
+            *value = self.scalar_value(op, &each, i.imm);
         }
         if !line.halves {
             values[1] = values[0];
@@ -156,7 +156,7 @@ impl Emit<'_, '_> {
             let Some(n) = self.plan.function.slots.number(*class, slot) else { return self.mask };
             values.push(self.numbers(k, n).values[0]);
         }
-        let holds = self.scalar_value(op, &values);
+        let holds = self.scalar_value(op, &values, i.imm);
         let wide = self.b.ins().uextend(types::I32, holds);
         self.b.ins().ineg(wide)
     }
@@ -221,7 +221,7 @@ impl Emit<'_, '_> {
         let mut bits = None;
         for s in 0..STRIPS {
             let (a, b) = (self.strip_of(x, s), self.strip_of(y, s));
-            let Strip::P(mask) = self.compute(Ops::Int(op), &[a, b], None) else { continue };
+            let Strip::P(mask) = self.compute(Ops::Int(op), &[a, b], None, i.imm) else { continue };
             let high = self.b.ins().vhigh_bits(types::I32, mask);
             let high = self.b.ins().ishl_imm(high, 4 * s as i64);
             bits = Some(bits.map_or(high, |lower| self.b.ins().bor(lower, high)));
@@ -235,10 +235,16 @@ impl Emit<'_, '_> {
         true
     }
 
-    /// An operation on the numbers of one lane; of a comparison, whether it holds.
-    fn scalar_value(&mut self, op: Ops, x: &[Value]) -> Value {
+    /// An operation on the numbers of one lane, with its mode; of a comparison, whether it holds.
+    pub(super) fn scalar_value(&mut self, op: Ops, x: &[Value], mode: u32) -> Value {
         match op {
-            Ops::Int(op) => self.scalar_integer(op, x),
+            Ops::Int(op) => {
+                let bits = self.word_bits(op, x, mode).or_else(|| self.lane_bits(op, x));
+                bits.unwrap_or_else(|| self.scalar_integer(op, x))
+            }
+            Ops::Float(op) if op.shape().dest == Class::Q || op.shape().sources.contains(&Class::Q) => {
+                self.scalar_double(op, x)
+            }
             Ops::Float(op) => self.scalar_float(op, x),
         }
     }
@@ -272,7 +278,23 @@ impl Emit<'_, '_> {
             (I::And32 | I::And64, [a, b]) => self.b.ins().band(*a, *b),
             (I::Or32 | I::Or64, [a, b]) => self.b.ins().bor(*a, *b),
             (I::Xor32 | I::Xor64, [a, b]) => self.b.ins().bxor(*a, *b),
-            (I::Not32, [a]) => self.b.ins().bnot(*a),
+            (I::Not32 | I::Not64, [a]) => self.b.ins().bnot(*a),
+            (I::Hi32, [a]) => {
+                let high = self.b.ins().ushr_imm(*a, 32);
+                self.b.ins().ireduce(types::I32, high)
+            }
+            (I::Pack32x2, [a, b]) => {
+                let (low, high) = (extend(self, *a, false), extend(self, *b, false));
+                let high = self.b.ins().ishl_imm(high, 32);
+                self.b.ins().bor(low, high)
+            }
+            (I::MulHiS32 | I::MulHiU32, [a, b]) => {
+                let signed = op == I::MulHiS32;
+                let (a, b) = (extend(self, *a, signed), extend(self, *b, signed));
+                let product = self.b.ins().imul(a, b);
+                let high = self.b.ins().ushr_imm(product, 32);
+                self.b.ins().ireduce(types::I32, high)
+            }
             (I::Neg32 | I::Neg64, [a]) => self.b.ins().ineg(*a),
             (I::AbsS32, [a]) => self.b.ins().iabs(*a),
             (I::MinS32, [a, b]) => self.b.ins().smin(*a, *b),
@@ -284,7 +306,7 @@ impl Emit<'_, '_> {
             (I::TruncQW, [a]) => self.b.ins().ireduce(types::I32, *a),
             (I::SelW | I::SelQ, [a, b, c]) => self.b.ins().select(*c, *a, *b),
             (I::Shl32 | I::ShrU32 | I::ShrS32, [a, b]) => self.shifted(op, types::I32, *a, *b),
-            (I::Shl64 | I::ShrU64, [a, b]) => self.shifted(op, types::I64, *a, *b),
+            (I::Shl64 | I::ShrU64 | I::ShrS64, [a, b]) => self.shifted(op, types::I64, *a, *b),
             (_, [a, ..]) => *a,
             _ => self.mask,
         }
@@ -293,7 +315,7 @@ impl Emit<'_, '_> {
     /// A shift; all bits go where it is by more than there are.
     pub(super) fn shifted(&mut self, op: I, ty: Type, a: Value, amount: Value) -> Value {
         let bits = i64::from(ty.lane_bits());
-        if op == I::ShrS32 {
+        if matches!(op, I::ShrS32 | I::ShrS64) {
             let most = self.b.ins().iconst(types::I32, bits - 1);
             let amount = self.b.ins().umin(amount, most);
             return self.b.ins().sshr(a, amount);
@@ -317,9 +339,16 @@ impl Emit<'_, '_> {
     }
 
     fn scalar_float(&mut self, op: F, x: &[Value]) -> Value {
-        if op == F::F32OfS32 {
-            let value = self.b.ins().fcvt_from_sint(types::F32, x[0]);
+        if matches!(op, F::F32OfS32 | F::F32OfU32) {
+            let signed = op == F::F32OfS32;
+            let ty = types::F32;
+            let value =
+                if signed { self.b.ins().fcvt_from_sint(ty, x[0]) } else { self.b.ins().fcvt_from_uint(ty, x[0]) };
             return self.bits(value);
+        }
+        if matches!(op, F::S32OfF32 | F::U32OfF32) {
+            let real = self.real(x[0]);
+            return self.truncated(op, types::I32, real);
         }
         let reals: Vec<Value> = x.iter().map(|v| self.real(*v)).collect();
         if let (Some((condition, not)), [a, b]) = (float_condition(op), &reals[..]) {
@@ -336,6 +365,15 @@ impl Emit<'_, '_> {
         let nan = self.b.ins().fcmp(FloatCC::Unordered, value, value);
         let (value, canonical) = (self.bits(value), self.b.ins().iconst(types::I32, NAN));
         self.b.ins().select(nan, canonical, value)
+    }
+
+    /// The integers that numbers become, the nearest ones there are; those of NaN are zero.
+    pub(super) fn truncated(&mut self, op: F, ty: Type, real: Value) -> Value {
+        if op == F::S32OfF32 {
+            self.b.ins().fcvt_to_sint_sat(ty, real)
+        } else {
+            self.b.ins().fcvt_to_uint_sat(ty, real)
+        }
     }
 
     /// An operation on floating-point numbers, of one lane or four; a NaN may be any.

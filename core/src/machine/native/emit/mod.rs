@@ -6,14 +6,18 @@
 //! straight through. What is alive at its end is in the frame (vectors) or in variables (lines, predicates).
 
 mod access;
+mod bits;
 mod builder;
 mod compute;
+mod double;
+mod each;
 mod ends;
 mod function;
 mod order;
 mod segment;
 mod strips;
 mod values;
+mod words;
 
 pub(super) use builder::{Helpers, Setting};
 pub(super) use function::emit;

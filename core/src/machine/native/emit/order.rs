@@ -30,6 +30,9 @@ impl Emit<'_, '_> {
 
     /// Whether an instruction has to be in another segment than those from `from` on.
     pub(super) fn ordered(&self, from: usize, k: usize) -> bool {
+        if self.parted(from, k) {
+            return true;
+        }
         if on(Mutant::NativeOrder) {
             return false;
         }

@@ -2,7 +2,7 @@
 
 use super::super::context::Common;
 use super::super::forms::{Way, results, sources};
-use super::super::ops::Ops;
+use super::super::ops::{Ops, by_lane};
 use super::builder::{Emit, Numbers, STRIPS, Segment, Strip, field, offset, trusted};
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::{Line, Pattern};
@@ -92,6 +92,11 @@ impl Emit<'_, '_> {
             }
             Way::LoadRow | Way::StoreRow => {
                 self.place_row(k);
+                self.capture(k, &i);
+                strips.push(k);
+            }
+            Way::Each => {
+                self.place_each(k);
                 self.capture(k, &i);
                 strips.push(k);
             }
@@ -323,15 +328,22 @@ impl Emit<'_, '_> {
                 let strip = self.read(k, n, s, now);
                 self.store_row(k, s, strip);
             }
+            Way::Each => self.each_strip(k, s, now),
             _ => {
                 let (Some(op), Some(n)) = (Ops::of(&i), result) else { return };
-                let mut values = Vec::new();
+                let (mut values, mut numbers) = (Vec::new(), Vec::new());
                 for (class, slot) in op.shape().sources.iter().zip([i.a, i.b, i.c, i.e]) {
                     let Some(source) = self.plan.function.slots.number(*class, slot) else { return };
                     values.push(self.read(k, source, s, now));
+                    numbers.push(source);
                 }
                 let shifted = self.shift_amount(k, op);
-                let strip = self.compute(op, &values, shifted);
+                let strip = if by_lane(op, shifted.is_some()) {
+                    let operands: Vec<(usize, Strip)> = numbers.into_iter().zip(values).collect();
+                    self.lane_by_lane(k, op, &operands, s)
+                } else {
+                    self.compute(op, &values, shifted, i.imm)
+                };
                 let strip = self.guarded(k, &i, n, s, strip, now);
                 if let Strip::P(mask) = strip
                     && !op.is_logic()
@@ -373,7 +385,7 @@ impl Emit<'_, '_> {
             return None;
         }
         let n = self.plan.function.slots.number(Class::W, self.plan.code[k].b)?;
-        self.segment.read.get(&(k, n)).map(|numbers| numbers.values[0])
+        self.segment.read.get(&(k, n)).filter(|x| x.line.is_uniform()).map(|x| x.values[0])
     }
 
     /// An instruction by way of the machine: what it reads is written to the frame first.

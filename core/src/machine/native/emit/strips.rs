@@ -3,6 +3,7 @@
 use super::super::ops::Ops;
 use super::builder::{Emit, Strip, Word};
 use super::compute::{float_condition, integer_condition};
+use super::words::EVEN;
 use crate::alu::float::FloatOp as F;
 use crate::alu::int::IntOp as I;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -13,8 +14,8 @@ fn word(value: Value) -> Strip {
 }
 
 impl Emit<'_, '_> {
-    /// An operation on four lanes; `amount`: what it shifts by.
-    pub(super) fn compute(&mut self, op: Ops, x: &[Strip], amount: Option<Value>) -> Strip {
+    /// An operation on four lanes, with its mode; `amount`: what it shifts by, if that is the same in all.
+    pub(super) fn compute(&mut self, op: Ops, x: &[Strip], amount: Option<Value>, mode: u32) -> Strip {
         if op.is_logic() {
             let masks: Vec<Value> =
                 x.iter().map(|s| if let Strip::P(mask) = s { *mask } else { self.context }).collect();
@@ -31,7 +32,7 @@ impl Emit<'_, '_> {
                 [Strip::Q(a), rest @ ..] => self.strip_wide(op, *a, rest, amount),
                 [Strip::W(a), rest @ ..] => {
                     let a = self.integers(*a);
-                    self.strip_integer(op, a, rest, amount)
+                    self.strip_bits(op, a, rest, mode).unwrap_or_else(|| self.strip_integer(op, a, rest, amount))
                 }
                 _ => x[0],
             },
@@ -52,6 +53,16 @@ impl Emit<'_, '_> {
             (Strip::P(a), Strip::P(b)) => Strip::P(self.b.ins().bitselect(mask, a, b)),
             _ => yes,
         }
+    }
+
+    /// What is the same for one word and for four.
+    fn strip_bits(&mut self, op: I, a: Value, rest: &[Strip], mode: u32) -> Option<Strip> {
+        let mut words = vec![a];
+        for strip in rest {
+            let Strip::W(word) = strip else { return None };
+            words.push(self.integers(*word));
+        }
+        self.word_bits(op, &words, mode).map(word)
     }
 
     fn strip_integer(&mut self, op: I, a: Value, rest: &[Strip], amount: Option<Value>) -> Strip {
@@ -88,6 +99,14 @@ impl Emit<'_, '_> {
             I::MaxS32 => word(self.b.ins().smax(a, b)),
             I::MinU32 => word(self.b.ins().umin(a, b)),
             I::MaxU32 => word(self.b.ins().umax(a, b)),
+            I::Shl32 => word(self.shifted_left(a, b)),
+            I::Pack32x2 => Strip::Q(self.interleaved(a, b)),
+            I::MulHiS32 | I::MulHiU32 => {
+                let signed = op == I::MulHiS32;
+                let (a, b) = (self.widened(a, signed), self.widened(b, signed));
+                let product = [0, 1].map(|k| self.b.ins().imul(a[k], b[k]));
+                word(self.upper(product))
+            }
             I::ZextWQ => Strip::Q(self.widened(a, false)),
             I::SextWQ => Strip::Q(self.widened(a, true)),
             I::MulWideS32 | I::MulWideU32 | I::MadWideS32 | I::MadWideU32 => {
@@ -113,17 +132,13 @@ impl Emit<'_, '_> {
     }
 
     /// The low halves of two times two numbers of 64 bits.
-    fn narrowed(&mut self, pairs: [Value; 2]) -> Value {
-        let [a, b] = pairs.map(|pair| self.reinterpret(types::I8X16, pair));
-        let lanes: Vec<u8> = [0, 8, 16, 24].into_iter().flat_map(|first| first..first + 4).collect();
-        let mask = self.b.func.dfg.immediates.push(lanes.into());
-        let low = self.b.ins().shuffle(a, b, mask);
-        self.reinterpret(types::I32X4, low)
+    pub(super) fn narrowed(&mut self, pairs: [Value; 2]) -> Value {
+        self.mix(pairs[0], pairs[1], EVEN)
     }
 
     fn strip_wide(&mut self, op: I, a: [Value; 2], rest: &[Strip], amount: Option<Value>) -> Strip {
         let ty = types::I64X2;
-        if let (I::Shl64 | I::ShrU64, Some(amount)) = (op, amount) {
+        if let (I::Shl64 | I::ShrU64 | I::ShrS64, Some(amount)) = (op, amount) {
             return Strip::Q(a.map(|pair| self.shifted(op, ty, pair, amount)));
         }
         let b = match rest.first() {
@@ -167,17 +182,29 @@ impl Emit<'_, '_> {
             I::Or64 => each(self, &mut |emit, a, b| emit.b.ins().bor(a, b)),
             I::Xor64 => each(self, &mut |emit, a, b| emit.b.ins().bxor(a, b)),
             I::Neg64 => each(self, &mut |emit, a, _| emit.b.ins().ineg(a)),
+            I::Not64 => each(self, &mut |emit, a, _| emit.b.ins().bnot(a)),
             I::TruncQW => word(self.narrowed(a)),
+            I::Hi32 => word(self.upper(a)),
             _ => Strip::Q(a),
         }
     }
 
     fn strip_float(&mut self, op: F, x: &[Strip]) -> Strip {
         let ty = types::F32X4;
-        if op == F::F32OfS32 {
-            let Strip::W(a) = x[0] else { return x[0] };
-            let a = self.integers(a);
-            return Strip::W(Word { value: self.b.ins().fcvt_from_sint(ty, a), float: true, loose: false });
+        match (op, x) {
+            (F::F32OfS32 | F::F32OfU32, [Strip::W(a)]) => {
+                let (a, signed) = (self.integers(*a), op == F::F32OfS32);
+                let value =
+                    if signed { self.b.ins().fcvt_from_sint(ty, a) } else { self.b.ins().fcvt_from_uint(ty, a) };
+                return Strip::W(Word { value, float: true, loose: false });
+            }
+            (F::S32OfF32 | F::U32OfF32, [Strip::W(a)]) => {
+                let real = self.floats(*a);
+                return word(self.truncated(op, types::I32X4, real));
+            }
+            (F::F64OfF32 | F::F64OfS32 | F::F64OfU32, [Strip::W(a)]) => return self.widened_real(op, *a),
+            (_, [Strip::Q(_), ..]) => return self.strip_double(op, x),
+            _ => {}
         }
         let mut reals = Vec::new();
         for strip in x {

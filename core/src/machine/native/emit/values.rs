@@ -67,6 +67,12 @@ impl Emit<'_, '_> {
         }
     }
 
+    /// The same of a register by its number.
+    pub(super) fn slot_of(&mut self, n: usize) -> (Value, usize) {
+        let (class, slot) = self.plan.function.slots.name(n);
+        self.slot(class, slot.index())
+    }
+
     /// A line with a number for each half.
     pub(super) fn lift(&mut self, x: Numbers) -> Numbers {
         if x.line.halves {
@@ -239,6 +245,9 @@ impl Emit<'_, '_> {
     }
 
     pub(super) fn reinterpret(&mut self, ty: Type, value: Value) -> Value {
+        if self.b.func.dfg.value_type(value) == ty {
+            return value;
+        }
         self.b.ins().bitcast(ty, little(), value)
     }
 }
