@@ -10,7 +10,7 @@ use warpstep::program::env::ProgEnv;
 
 /// More operations, of which native code has instructions: floating-point numbers, rows of memory, barriers.
 const MORE: [&str; 49] = [
-    "popc.b32 %t, %r7; setp.lt.u32 %p0, %t, 2; selp.u32 D, 5, 9, %p0;",
+    "sad.u32 %t, %r7, 3, %r7; setp.lt.u32 %p0, %t, 2; selp.u32 D, 5, 9, %p0;",
     "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; st.global.f32 [%u+64], A; ld.global.f32 D, [%u+68];",
     "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; ld.global.f32 %w, [%u+64]; add.f32 %w, %w, A; st.global.f32 [%u+68], %w;",
     "ld.param.u32 %t, [n]; xor.b32 D, A, %t; and.b32 D, B, %t;",
@@ -62,7 +62,12 @@ const MORE: [&str; 49] = [
 ];
 
 /// Accesses lane by lane: atomic ones, from and to addresses that lie anywhere, of several words.
-const LANES: [&str; 38] = [
+const LANES: [&str; 43] = [
+    "mov.u32 %t, %tid.x; sad.u32 %t, %t, 0, 3; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; ld.global.u32 D, [%u+64];",
+    "mov.u32 %t, %tid.x; xor.b32 %t, %t, 16; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; st.global.u32 [%u+64], A; ld.global.u32 D, [%u+68];",
+    "mov.u32 %t, %tid.x; sad.u32 %t, %t, 0, A; and.b32 %t, %t, 63; mul.wide.u32 %u, %t, 8; add.u64 %u, %u, %m; ld.global.u64 Q, [%u+64];",
+    "mov.u32 %t, %tid.x; xor.b32 %t, %t, 48; mul.wide.u32 %u, %t, 8; add.u64 %u, %u, %m; st.global.u64 [%u+64], W;",
+    "mov.u32 %t, %tid.x; xor.b32 %t, %t, 16; mul.wide.u32 %u, %t, 4; mov.u64 %q0, words; add.u64 %u, %u, %q0; st.shared.u32 [%u], A;",
     "and.b32 %t, A, 124; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.add.u32 D, [%u], B;",
     "and.b32 %t, A, 28; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.min.s32 D, [%u+4], B;",
     "and.b32 %t, A, 60; cvt.u64.u32 %u, %t; add.u64 %u, %u, %m; atom.global.cas.b32 D, [%u], A, B;",
@@ -197,7 +202,8 @@ const RISKY: [&str; 3] = [
 ];
 
 /// The same of accesses lane by lane: some lanes' addresses are wrong, or only the last one's.
-const RISKY_LANES: [&str; 8] = [
+const RISKY_LANES: [&str; 9] = [
+    "mov.u32 %t, %tid.x; sad.u32 %t, %t, 0, 9958; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; ld.global.u32 D, [%u];",
     "mov.u64 %u, 1; ld.global.u32 D, [%u];",
     "mul.wide.u32 %u, A, 4; add.u64 %u, %u, %m; atom.global.add.u32 D, [%u], B;",
     "mul.wide.u32 %u, A, 8; add.u64 %u, %u, %m; ld.global.v2.u32 {D, A}, [%u];",

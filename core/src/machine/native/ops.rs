@@ -39,119 +39,134 @@ impl Ops {
 
 /// Whether there are vector instructions for it whatever its operands are held as.
 const fn vectors(op: Ops) -> bool {
-    use FloatOp as F;
-    use IntOp as I;
     match op {
-        Ops::Int(op) => matches!(
-            op,
-            I::MovW
-                | I::MovQ
-                | I::Add32
-                | I::Add64
-                | I::Sub32
-                | I::Sub64
-                | I::MulLo32
-                | I::MulLo64
-                | I::MadLo32
-                | I::MadLo64
-                | I::MulWideS32
-                | I::MulWideU32
-                | I::MadWideS32
-                | I::MadWideU32
-                | I::And32
-                | I::And64
-                | I::Or32
-                | I::Or64
-                | I::Xor32
-                | I::Xor64
-                | I::Not32
-                | I::Not64
-                | I::Neg32
-                | I::Neg64
-                | I::AbsS32
-                | I::MinS32
-                | I::MaxS32
-                | I::MinU32
-                | I::MaxU32
-                | I::SelW
-                | I::SelQ
-                | I::ZextWQ
-                | I::SextWQ
-                | I::TruncQW
-                | I::Hi32
-                | I::Pack32x2
-                | I::MulHiU32
-                | I::MulHiS32
-                | I::Lop3
-                | I::Lo16
-                | I::Hi16
-                | I::Zx16
-                | I::Zx8
-                | I::Sx16W
-                | I::Sx8W
-                | I::Pack16x2
-                | I::EqW
-                | I::NeW
-                | I::LtS32
-                | I::LeS32
-                | I::GtS32
-                | I::GeS32
-                | I::LtU32
-                | I::LeU32
-                | I::GtU32
-                | I::GeU32
-                | I::EqQ
-                | I::NeQ
-                | I::LtS64
-                | I::LeS64
-                | I::GtS64
-                | I::GeS64
-                | I::LtU64
-                | I::LeU64
-                | I::GtU64
-                | I::GeU64
-        ),
-        Ops::Float(op) => {
-            double(op)
-                || matches!(
-                    op,
-                    F::AddF32
-                        | F::SubF32
-                        | F::MulF32
-                        | F::FmaF32
-                        | F::DivF32
-                        | F::RcpF32
-                        | F::SqrtF32
-                        | F::RsqrtF32
-                        | F::NegF32
-                        | F::AbsF32
-                        | F::MinF32
-                        | F::MaxF32
-                        | F::F32OfS32
-                        | F::F32OfU32
-                        | F::S32OfF32
-                        | F::U32OfF32
-                        | F::EqF32
-                        | F::NeF32
-                        | F::LtF32
-                        | F::LeF32
-                        | F::GtF32
-                        | F::GeF32
-                        | F::EquF32
-                        | F::NeuF32
-                        | F::LtuF32
-                        | F::LeuF32
-                        | F::GtuF32
-                        | F::GeuF32
-                        | F::NumF32
-                        | F::NanF32
-                )
-        }
+        Ops::Int(op) => integers(op) || compares(op),
+        Ops::Float(op) => singles(op) || doubles(op),
     }
 }
 
-/// The same of those that read or write numbers of 64 bits.
-const fn double(op: FloatOp) -> bool {
+/// Those on integers and bits.
+const fn integers(op: IntOp) -> bool {
+    use IntOp as I;
+    matches!(
+        op,
+        I::MovW
+            | I::MovQ
+            | I::Add32
+            | I::Add64
+            | I::Sub32
+            | I::Sub64
+            | I::MulLo32
+            | I::MulLo64
+            | I::MadLo32
+            | I::MadLo64
+            | I::MulWideS32
+            | I::MulWideU32
+            | I::MadWideS32
+            | I::MadWideU32
+            | I::And32
+            | I::And64
+            | I::Or32
+            | I::Or64
+            | I::Xor32
+            | I::Xor64
+            | I::Not32
+            | I::Not64
+            | I::Neg32
+            | I::Neg64
+            | I::AbsS32
+            | I::MinS32
+            | I::MaxS32
+            | I::MinU32
+            | I::MaxU32
+            | I::SelW
+            | I::SelQ
+            | I::ZextWQ
+            | I::SextWQ
+            | I::TruncQW
+            | I::Hi32
+            | I::Pack32x2
+            | I::MulHiU32
+            | I::MulHiS32
+            | I::Lop3
+            | I::Lo16
+            | I::Hi16
+            | I::Zx16
+            | I::Zx8
+            | I::Sx16W
+            | I::Sx8W
+            | I::Pack16x2
+    )
+}
+
+/// Comparisons of integers.
+const fn compares(op: IntOp) -> bool {
+    use IntOp as I;
+    matches!(
+        op,
+        I::EqW
+            | I::NeW
+            | I::LtS32
+            | I::LeS32
+            | I::GtS32
+            | I::GeS32
+            | I::LtU32
+            | I::LeU32
+            | I::GtU32
+            | I::GeU32
+            | I::EqQ
+            | I::NeQ
+            | I::LtS64
+            | I::LeS64
+            | I::GtS64
+            | I::GeS64
+            | I::LtU64
+            | I::LeU64
+            | I::GtU64
+            | I::GeU64
+    )
+}
+
+/// Those on floating-point numbers of 32 bits.
+const fn singles(op: FloatOp) -> bool {
+    use FloatOp as F;
+    matches!(
+        op,
+        F::AddF32
+            | F::SubF32
+            | F::MulF32
+            | F::FmaF32
+            | F::DivF32
+            | F::RcpF32
+            | F::SqrtF32
+            | F::RsqrtF32
+            | F::NegF32
+            | F::AbsF32
+            | F::MinF32
+            | F::MaxF32
+            | F::F32OfS32
+            | F::F32OfU32
+            | F::S32OfF32
+            | F::U32OfF32
+            | F::EqF32
+            | F::NeF32
+            | F::LtF32
+            | F::LeF32
+            | F::GtF32
+            | F::GeF32
+            | F::EquF32
+            | F::NeuF32
+            | F::LtuF32
+            | F::LeuF32
+            | F::GtuF32
+            | F::GeuF32
+            | F::NumF32
+            | F::NanF32
+    )
+}
+
+/// Those that read or write floating-point numbers of 64 bits.
+const fn doubles(op: FloatOp) -> bool {
     use FloatOp as F;
     matches!(
         op,

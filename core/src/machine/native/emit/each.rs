@@ -1,13 +1,13 @@
-//! Accesses lane by lane: where the lanes find their words, which is checked before anything is done, and the words.
+//! Accesses lane by lane: where the lanes find their words, which is checked before anything is done.
 
 use super::super::context::Site;
 use super::super::each::{Each, What};
 use super::super::forms::results;
-use super::builder::{Emit, Numbers, STRIPS, Strip, anywhere, common, offset, trusted};
+use super::builder::{Emit, Numbers, anywhere, common, offset, trusted};
+use super::inside::Rows;
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::program::ops::Class;
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use std::mem::offset_of;
 
@@ -18,7 +18,7 @@ pub(super) enum Places {
     /// one lane to the next.
     Line { lowest: [Value; 2], first: i64, stride: i64 },
     /// Anywhere: what is taken off an address, as wide as that, and where in this computer's memory the rest leads from.
-    Anywhere { less: Value, place: Value },
+    Anywhere { less: Value, place: Value, rows: Option<Rows> },
 }
 
 impl Emit<'_, '_> {
@@ -104,19 +104,20 @@ impl Emit<'_, '_> {
         let Some(last) = room.checked_sub(each.unit()) else {
             let never = self.b.ins().iconst(types::I8, 0);
             self.check(never);
-            return Places::Anywhere { less: place, place };
+            return Places::Anywhere { less: place, place, rows: None };
         };
         if each.class == Class::Q {
             let less = self.b.ins().iconst(types::I64, less);
             let last = self.b.ins().iconst(types::I64, i64::from(last));
-            let holds = self.all_inside(n, (less, last), each.unit(), None);
+            let rows = self.rows(each, n);
+            let holds = self.inside(rows, n, (less, last), each.unit(), None);
             self.check(holds);
-            return Places::Anywhere { less, place };
+            return Places::Anywhere { less, place, rows };
         }
         let less = self.b.ins().iconst(types::I32, i64::from(less as i32));
         let holds = self.all_inside_32(n, less, last, each.unit());
         self.check(holds);
-        Places::Anywhere { less, place }
+        Places::Anywhere { less, place, rows: None }
     }
 
     /// In the block of memory that the site has, or else in that of the first lane's address.
@@ -125,6 +126,7 @@ impl Emit<'_, '_> {
         self.sites += 1;
         let unit = each.unit();
         let at = number * size_of::<Site>();
+        let rows = self.rows(each, n);
         let (again, look, go) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(look);
         let looked = self.b.append_block_param(again, types::I8);
@@ -136,7 +138,7 @@ impl Emit<'_, '_> {
         let last = self.b.ins().load(types::I64, trusted(), sites, offset(at + offset_of!(Site, last)));
         let last = self.b.ins().ishl_imm(last, i64::from(unit.trailing_zeros()));
         let less = self.b.ins().iadd_imm(address, -each.offset);
-        let holds = self.all_inside(n, (less, last), unit, Some(address));
+        let holds = self.inside(rows, n, (less, last), unit, Some(address));
         self.b.ins().brif(holds, go, &[], look, &[]);
         self.b.switch_to_block(look);
         self.check(looked);
@@ -157,81 +159,16 @@ impl Emit<'_, '_> {
         let memory = common!(self, types::I64, memory);
         let place = self.b.ins().iadd(memory, shift);
         let place = self.b.ins().iadd(place, address);
-        Places::Anywhere { less, place }
+        Places::Anywhere { less, place, rows }
     }
 
-    /// Strips whose addresses are looked at.
-    fn looked_at() -> usize {
-        if on(Mutant::NativeLast) { STRIPS - 1 } else { STRIPS }
-    }
-
-    /// Whether all addresses, of 64 bits, are multiples of a unit and `last` more than `less` at most; `begin`: where a block
-    /// begins, which is odd where none is known.
-    fn all_inside(&mut self, n: usize, (less, last): (Value, Value), unit: u32, begin: Option<Value>) -> Value {
-        // A sum takes what it adds to from memory, a difference does not.
-        let less = self.b.ins().ineg(less);
-        let (less, last) = (self.b.ins().splat(types::I64X2, less), self.b.ins().splat(types::I64X2, last));
-        let mut sums: Option<(Value, Value)> = None;
-        for s in 0..Self::looked_at() {
-            let Strip::Q(pairs) = self.frame_strip(n, s) else { continue };
-            let lanes = self.some.then(|| {
-                let lanes = self.lanes(s);
-                self.wide_mask(lanes)
-            });
-            for (half, pair) in pairs.into_iter().enumerate() {
-                let mut inside = self.b.ins().iadd(less, pair);
-                if let Some(lanes) = lanes {
-                    inside = self.b.ins().band(inside, lanes[half]);
-                }
-                let rest = self.b.ins().isub(last, inside);
-                sums = Some(sums.map_or((inside, rest), |(all, rests)| {
-                    (self.b.ins().bor(all, inside), self.b.ins().bor(rests, rest))
-                }));
-            }
-        }
-        let (all, rests) = sums.unwrap_or((less, last));
-        let [all, rests] = [all, rests].map(|pair| {
-            let (a, b) = (self.b.ins().extractlane(pair, 0), self.b.ins().extractlane(pair, 1));
-            self.b.ins().bor(a, b)
-        });
-        // Neither the offsets nor what they are below the last one are negative: `last` is no more than half of all numbers.
-        let signs = self.b.ins().bor(all, rests);
-        let signs = self.b.ins().band_imm(signs, i64::MIN);
-        let mut wrong = self.b.ins().band_imm(all, i64::from(unit - 1));
-        if let Some(begin) = begin {
-            let none = self.b.ins().band_imm(begin, 1);
-            wrong = self.b.ins().bor(wrong, none);
-        }
-        let wrong = self.b.ins().bor(wrong, signs);
-        self.b.ins().icmp_imm(IntCC::Equal, wrong, 0)
-    }
-
-    /// The same of addresses of 32 bits.
-    fn all_inside_32(&mut self, n: usize, less: Value, last: u32, unit: u32) -> Value {
-        let less = self.b.ins().ineg(less);
-        let less = self.b.ins().splat(types::I32X4, less);
-        let mut sums: Option<(Value, Value)> = None;
-        for s in 0..Self::looked_at() {
-            let Strip::W(word) = self.frame_strip(n, s) else { continue };
-            let mut inside = self.b.ins().iadd(less, word.value);
-            if self.some {
-                let lanes = self.lanes(s);
-                inside = self.b.ins().band(inside, lanes);
-            }
-            sums = Some(sums.map_or((inside, inside), |(all, most)| {
-                (self.b.ins().bor(all, inside), self.b.ins().umax(most, inside))
-            }));
-        }
-        let (all, most) = sums.unwrap_or((less, less));
-        let ends = [last, unit - 1].map(|value| {
-            let value = self.b.ins().iconst(types::I32, i64::from(value.cast_signed()));
-            self.b.ins().splat(types::I32X4, value)
-        });
-        let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, most, ends[0]);
-        let low = self.b.ins().band(all, ends[1]);
-        let wrong = self.b.ins().bor(beyond, low);
-        let wrong = self.b.ins().vany_true(wrong);
-        self.b.ins().icmp_imm(IntCC::Equal, wrong, 0)
+    /// Where a half's words are when its addresses are those of a row, and whether they are not.
+    pub(super) fn maybe_row(&mut self, k: usize, half: usize) -> Option<(Value, Value)> {
+        let Some(Places::Anywhere { less, place, rows: Some(rows) }) = self.segment.each.get(&k).copied() else {
+            return None;
+        };
+        let inside = self.b.ins().isub(rows.first[half], less);
+        Some((self.b.ins().iadd(place, inside), rows.differ[half]))
     }
 
     /// Where a lane finds its words: a place, and how far behind.
@@ -241,7 +178,7 @@ impl Emit<'_, '_> {
                 let at = first + stride * (lane as i64 % 16);
                 Some((lowest[lane / 16], i32::try_from(at).ok()?))
             }
-            Places::Anywhere { less, place } => {
+            Places::Anywhere { less, place, .. } => {
                 let n = self.plan.function.slots.number(each.class, each.slot)?;
                 let (from, slot) = self.slot_of(n);
                 let (ty, bytes) = if each.class == Class::Q { (types::I64, 8) } else { (types::I32, 4) };

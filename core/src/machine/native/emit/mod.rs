@@ -6,6 +6,7 @@
 //! straight through. What is alive at its end is in the frame (vectors) or in variables (lines, predicates).
 
 mod access;
+mod atomic;
 mod bits;
 mod builder;
 mod compute;
@@ -13,6 +14,7 @@ mod double;
 mod each;
 mod ends;
 mod function;
+mod inside;
 mod order;
 mod segment;
 mod strips;
