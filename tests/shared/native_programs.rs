@@ -109,7 +109,13 @@ const LANES: [&str; 43] = [
 ];
 
 /// Floating-point numbers of 64 bits and halves of them.
-const DOUBLES: [&str; 32] = [
+const DOUBLES: [&str; 38] = [
+    "mov.b64 %u, {A, 0xfff00001}; neg.f64 Q, %u;",
+    "mov.b64 %u, {A, 0x7ff00001}; mov.b64 %q0, {B, 0xfff80001}; add.f64 Q, %u, %q0;",
+    "mov.b64 %u, {A, 0x7ff00001}; mov.b64 %q0, {B, 0xfff80001}; fma.rn.f64 Q, %q0, W, %u;",
+    "mov.b64 %u, {A, 0x7ff00001}; mov.b64 %q0, {B, 0xfff80001}; fma.rn.f64 Q, %u, %q0, V;",
+    "mov.b64 %u, {A, 0x7ff00001}; mov.b64 %q0, {B, 0xfff80001}; max.f64 Q, %u, %q0;",
+    "mov.b64 %u, {A, 0x7ff00001}; mov.b64 %q0, {B, 0xfff80001}; div.rn.f64 Q, %u, %q0;",
     "cvt.f64.f32 Q, A;",
     "cvt.rn.f32.f64 D, W;",
     "cvt.rn.f64.s32 Q, A;",
@@ -223,9 +229,12 @@ fn program(seed: u64) -> String {
         3 => operations.extend(BITS),
         _ => {}
     }
-    if seed.is_multiple_of(3) {
-        operations.extend(RISKY);
-        operations.extend(if seed % 4 == 1 { &RISKY_LANES[..] } else { &[] });
+    // One kind of wrong address in a program, which would else end at the first that comes.
+    let wrong = usize::try_from(seed / 4).ok().and_then(|number| RISKY_LANES.get(number % (2 * RISKY_LANES.len())));
+    match wrong.filter(|_| seed % 4 == 1) {
+        Some(wrong) => operations.extend([*wrong; 8]),
+        None if seed.is_multiple_of(3) => operations.extend(RISKY),
+        None => {}
     }
     let mut last =
         "mov.u32 %t, %ctaid.x; mov.u32 %w, %ntid.x; mul.lo.u32 %t, %t, %w; mov.u32 %w, %tid.x; add.u32 %t, %t, %w;\n\

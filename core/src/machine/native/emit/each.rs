@@ -2,7 +2,7 @@
 
 use super::super::context::Site;
 use super::super::each::{Each, What};
-use super::super::forms::results;
+use super::super::forms::{Way, results};
 use super::builder::{Emit, Numbers, anywhere, common, offset, trusted};
 use super::inside::Rows;
 use crate::base::Pc;
@@ -44,10 +44,20 @@ impl Emit<'_, '_> {
         })
     }
 
+    /// How an instruction is compiled here. Of few lanes the machine's way finds the words sooner, as it passes the others by.
+    pub(super) fn way(&self, k: usize) -> Way {
+        let way = self.plan.ways[k];
+        let anywhere = |each: &Each| {
+            let address = self.plan.function.slots.number(each.class, each.slot);
+            !matches!(each.what, What::Atomic(..)) && address.is_some_and(|n| self.plan.line(k, n).is_none())
+        };
+        let passes = self.some && way == Way::Each && self.each(k).is_some_and(|each| anywhere(&each));
+        if passes { Way::Helper } else { way }
+    }
+
     /// What an instruction accesses natively, and whether it does so lane by lane.
     fn touches(&self, k: usize) -> Option<(Each, bool)> {
-        use super::super::forms::Way;
-        let way = self.plan.ways[k];
+        let way = self.way(k);
         let access = matches!(way, Way::Each | Way::LoadOne | Way::LoadRow | Way::StoreRow);
         self.each(k).filter(|_| access).map(|each| (each, way == Way::Each))
     }

@@ -60,7 +60,7 @@ impl Emit<'_, '_> {
         // Predicates that strips of the segment make: known behind them only.
         let mut made: BTreeSet<usize> = BTreeSet::new();
         for k in start..end {
-            let way = self.plan.ways[k];
+            let way = self.way(k);
             let late = way == Way::Scalar && self.needs_before(k, &mut made);
             let alone = way == Way::Helper || way.ends() || way == Way::Push;
             if (alone || late && !on(Mutant::NativeLate) || self.ordered(from, k)) && from < k {
