@@ -329,13 +329,7 @@ impl Code {
         let sites = emit(builder, (plan, env), setting, some, Helpers { plain, locate });
         let name = if some { "some" } else { "full" };
         let id = module.declare_function(name, Linkage::Local, &context.func.signature).map_err(|e| said(&e))?;
-        if std::env::var_os("WSDIS").is_some() {
-            context.set_disasm(true);
-        }
         module.define_function(id, &mut context).map_err(|e| format!("{e:?}"))?;
-        if std::env::var_os("WSDIS").is_some() {
-            eprintln!("{}", context.compiled_code().and_then(|c| c.vcode.clone()).unwrap_or_default());
-        }
         module.clear_context(&mut context);
         module.finalize_definitions().map_err(|e| said(&e))?;
         let code = module.get_finalized_function(id);
