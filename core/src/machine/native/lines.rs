@@ -49,38 +49,41 @@ impl Lines {
     /// Takes the values of lanes from those that are parked, if they are those of all of these lanes. What is no line any more where
     /// they go on, the frame has then.
     fn resumed(&mut self, plan: &Plan, k: u32, mask: LaneMask, frame: &mut Frame) -> bool {
-        let Some(needed) = plan.places_before(k) else { return false };
+        let Some((needed, vectors)) = plan.places_before(k) else { return false };
         let size = plan.scalars;
         let (mut first, mut found) = (None, 0);
         for (index, (at, lanes)) in self.parked.iter().enumerate().filter(|(_, (_, lanes))| lanes & mask != 0) {
             let own = &self.copies[index * size..][..size];
             match first {
-                _ if plan.places_before(*at).is_none_or(|held| needed & !held != 0) => return false,
-                None => {
-                    self.values.copy_from_slice(own);
-                    first = Some(index);
-                }
+                _ if plan.places_before(*at).is_none_or(|(held, _)| needed & !held != 0) => return false,
+                None => first = Some(own),
                 // Lanes that meet have their own numbers of one line.
-                Some(_) if !alike(needed, &self.values, own) => return false,
+                Some(first) if !alike(needed, first, own) => return false,
                 Some(_) => {}
             }
             found |= lanes;
         }
-        if mask & !found != 0 {
-            return false;
-        }
-        for (index, (at, lanes)) in self.parked.iter().enumerate().filter(|(_, (_, lanes))| lanes & mask != 0) {
-            if plan.places_before(*at).is_none_or(|held| held & !needed != 0) {
-                let own = &self.copies[index * size..][..size];
-                let ends = |h: &&Held| needed >> h.at & 1 == 0 && plan.alive_at(k as usize, h);
-                plan.held[*at as usize].iter().filter(ends).for_each(|h| put(h, frame, lanes & mask, own));
-            }
-        }
+        let Some(first) = first.filter(|_| mask & !found == 0) else { return false };
+        self.values.copy_from_slice(first);
         for index in (0..self.parked.len()).rev() {
+            let (at, lanes) = self.parked[index];
+            if lanes & mask == 0 {
+                continue;
+            }
+            let ends = plan.places_before(at).map_or(0, |(held, _)| held & vectors);
+            if ends != 0 {
+                let own = &self.copies[index * size..][..size];
+                let held = plan.held[at as usize].iter().filter(|h| ends >> h.at & 1 == 1);
+                held.for_each(|h| put(h, frame, lanes & mask, own));
+            }
             self.parked[index].1 &= !mask;
             if self.parked[index].1 == 0 {
-                self.parked.remove(index);
-                self.copies.drain(index * size..(index + 1) * size);
+                self.parked.swap_remove(index);
+                let last = self.parked.len() * size;
+                if index * size < last {
+                    self.copies.copy_within(last..last + size, index * size);
+                }
+                self.copies.truncate(last);
             }
         }
         true
@@ -102,7 +105,15 @@ impl Lines {
 
 /// Whether values are the same at some places.
 fn alike(places: u128, one: &[u64], other: &[u64]) -> bool {
-    one.iter().zip(other).enumerate().all(|(k, (a, b))| places >> k & 1 == 0 || a == b)
+    let mut rest = places;
+    while rest != 0 {
+        let k = rest.trailing_zeros() as usize;
+        if one.get(k) != other.get(k) {
+            return false;
+        }
+        rest &= rest - 1;
+    }
+    true
 }
 
 /// Takes the numbers of lines from the frame. False: the values of some register do not lie on the line that they should.
