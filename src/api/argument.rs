@@ -55,6 +55,8 @@ pub(super) enum Given<'a> {
     Null,
     /// Device memory that holds these elements.
     Memory(Scalar, Memory<'a>),
+    /// A part of the memory of an argument before: its number, and from which byte on.
+    Within(usize, u64),
     /// A texture or surface, whose texels these are.
     Image(Box<Described>, Memory<'a>),
 }
@@ -63,6 +65,8 @@ pub(super) enum Given<'a> {
 pub(super) enum Memory<'a> {
     /// What it holds at first; the caller does not see what becomes of it.
     Read(&'a [u8]),
+    /// What it holds at first, and has to hold at last.
+    Kept(&'a [u8]),
     /// What it holds at first, and at last; of a buffer, whether it holds anything at first.
     Write(&'a mut [u8], Option<&'a mut bool>),
 }
@@ -70,13 +74,38 @@ pub(super) enum Memory<'a> {
 impl Memory<'_> {
     pub(super) const fn bytes(&self) -> &[u8] {
         match self {
-            Self::Read(bytes) => bytes,
+            Self::Read(bytes) | Self::Kept(bytes) => bytes,
             Self::Write(bytes, _) => bytes,
         }
     }
+
+    /// Whether the host, or a kernel that ended, has written it.
+    pub(super) const fn is_written(&self) -> bool {
+        !matches!(self, Self::Write(_, Some(false)))
+    }
 }
 
-impl Argument<'_> {
+impl<'a> Argument<'a> {
+    /// A number whose type is known only when the program runs: its bytes, little-endian.
+    pub fn number(ty: Scalar, bytes: impl Into<Vec<u8>>) -> Self {
+        Self(Given::Number(ty, bytes.into()))
+    }
+
+    /// Memory of elements whose type is known only when the program runs, as of a slice that is borrowed for writing.
+    pub const fn memory(ty: Scalar, bytes: &'a mut [u8]) -> Self {
+        Self(Given::Memory(ty, Memory::Write(bytes, None)))
+    }
+
+    /// The same of memory that must stay as it is: that a kernel left something else there is an error.
+    pub const fn kept(ty: Scalar, bytes: &'a [u8]) -> Self {
+        Self(Given::Memory(ty, Memory::Kept(bytes)))
+    }
+
+    /// A pointer into the memory of an argument before, by its number among the arguments, so many bytes from its start.
+    pub const fn within(argument: usize, offset: u64) -> Self {
+        Self(Given::Within(argument, offset))
+    }
+
     /// A struct or an array that is passed by value: its bytes, as the kernel's parameter lays them out.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self(Given::Struct(bytes.into()))

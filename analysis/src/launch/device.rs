@@ -1,5 +1,6 @@
 //! A device with a program: buffers by name, launches, results.
 
+use super::data::LEFT_ALONE;
 use super::failure::{Failure, Placed};
 use super::image::{Made, made};
 use super::problem::{At, Problem, ProblemKind};
@@ -37,8 +38,12 @@ impl Device {
     ///
     /// # Errors
     /// [`Stop::Limit`] when the program's variables exceed the memory cap.
-    pub fn new(env: impl Into<Arc<ProgEnv>>, sources: SourceMap, config: Config) -> Result<Self, Stop> {
-        let (context, sources) = (Context::new(env, config)?, Arc::new(sources));
+    pub fn new(
+        env: impl Into<Arc<ProgEnv>>,
+        sources: impl Into<Arc<SourceMap>>,
+        config: Config,
+    ) -> Result<Self, Stop> {
+        let (context, sources) = (Context::new(env, config)?, sources.into());
         Ok(Self { context, sources, buffers: IndexMap::new(), types: IndexMap::new(), handles: Made::new() })
     }
 
@@ -102,6 +107,36 @@ impl Device {
     /// The data cannot be had or has another length; the name is taken; the memory cap.
     pub fn add_buffer(&mut self, name: &str, buffer: &Buffer) -> Result<(), Failure> {
         add_buffer(&mut self.context, &mut self.buffers, name, buffer)
+    }
+
+    /// Makes a buffer of what somebody else has, which is copied once. `written`: whether the host has written it.
+    ///
+    /// # Errors
+    /// The name is taken; the memory cap.
+    pub fn add_contents(&mut self, name: &str, ty: Scalar, contents: &[u8], written: bool) -> Result<(), Failure> {
+        if self.buffers.contains_key(name) {
+            return Err(ProblemKind::Twice { name: name.to_owned() }.at(None).into());
+        }
+        let bytes = contents.len() as u64;
+        let config = self.context.config();
+        if let Some(cap) = config.max_memory.filter(|cap| bytes > *cap) {
+            return Err(Stop::Limit(LimitKind::Memory { cap, wanted: bytes }).into());
+        }
+        if let Some(limit) = config.bounds.room(bytes, Taker::Buffers) {
+            return Err(Stop::Limit(limit).into());
+        }
+        let init = if written { Data::Zeros } else { Data::Uninit };
+        let address = self.context.alloc(name, bytes)?;
+        self.context.leave_unwritten(address, init.unwritten(ty, bytes));
+        if let Some(to) = self.context.bytes_mut(address, bytes) {
+            if written {
+                to.copy_from_slice(contents);
+            } else {
+                to.fill(LEFT_ALONE);
+            }
+        }
+        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty });
+        Ok(())
     }
 
     /// Makes textures, samplers and surfaces, and binds them to variables; buffers of their own are made, too.
