@@ -179,10 +179,7 @@ impl<'a> Kernel<'a> {
 
     /// Code that says whether the results of a run that came to its end are right, or else why they are not, which is a defect
     /// `mismatch`. A hunt calls it on all its threads.
-    pub fn expect_that(
-        mut self,
-        verdict: impl Fn(&Left<'_>) -> Result<(), String> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn expect_that(mut self, verdict: impl Fn(&Left<'_>) -> Result<(), String> + Send + Sync + 'static) -> Self {
         self.verdict = Some(Arc::new(verdict));
         self
     }

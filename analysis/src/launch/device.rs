@@ -38,11 +38,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Stop::Limit`] when the program's variables exceed the memory cap.
-    pub fn new(
-        env: impl Into<Arc<ProgEnv>>,
-        sources: impl Into<Arc<SourceMap>>,
-        config: Config,
-    ) -> Result<Self, Stop> {
+    pub fn new(env: impl Into<Arc<ProgEnv>>, sources: impl Into<Arc<SourceMap>>, config: Config) -> Result<Self, Stop> {
         let (context, sources) = (Context::new(env, config)?, sources.into());
         Ok(Self { context, sources, buffers: IndexMap::new(), types: IndexMap::new(), handles: Made::new() })
     }

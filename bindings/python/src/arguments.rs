@@ -104,7 +104,9 @@ impl Arguments {
             Given::Struct(bytes) => kernel.arg(Argument::bytes(bytes.clone())),
             Given::Null => kernel.arg(Argument::null()),
             // Buffers have names of their own; one that is named by its place is not mistaken for it.
-            Given::Within(argument, offset) => kernel.buffer(&format!("argument {k}"), Argument::within(*argument, *offset)),
+            Given::Within(argument, offset) => {
+                kernel.buffer(&format!("argument {k}"), Argument::within(*argument, *offset))
+            }
             Given::Memory { name, ty, bytes, keep, expected } => {
                 let kernel = kernel.buffer(name, memory(*ty, bytes, *keep));
                 match expected {

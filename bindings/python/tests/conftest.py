@@ -35,7 +35,9 @@ DONE:
 """
 
 #: Two warps each add one to a counter, by a load and a store: an update is lost when they overlap.
-COUNT = HEAD + """.visible .entry count(.param .u64 counter)
+COUNT = (
+    HEAD
+    + """.visible .entry count(.param .u64 counter)
 {
     .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<3>;
     ld.param.u64 %rd1, [counter];
@@ -50,9 +52,12 @@ DONE:
     ret;
 }
 """
+)
 
 #: Copies 32-bit words, one for each thread of a block.
-COPY = HEAD + """.visible .entry copy(.param .u64 to, .param .u64 from)
+COPY = (
+    HEAD
+    + """.visible .entry copy(.param .u64 to, .param .u64 from)
 {
     .reg .b32 %r<3>; .reg .b64 %rd<5>;
     ld.param.u64 %rd1, [to];
@@ -66,9 +71,12 @@ COPY = HEAD + """.visible .entry copy(.param .u64 to, .param .u64 from)
     ret;
 }
 """
+)
 
 #: Never ends.
-SPIN = HEAD + """.visible .entry spin(.param .u64 x)
+SPIN = (
+    HEAD
+    + """.visible .entry spin(.param .u64 x)
 {
     .reg .b64 %rd<2>; .reg .b32 %r<2>;
     ld.param.u64 %rd1, [x];
@@ -79,6 +87,7 @@ LOOP:
     bra LOOP;
 }
 """
+)
 
 
 @pytest.fixture(scope="session")
@@ -103,11 +112,14 @@ def spin() -> warpstep.Kernel:
 
 def storing(parameter: str, instructions: str) -> warpstep.Kernel:
     """A kernel of one thread that takes a pointer `to` and another parameter, and does something with it."""
-    text = HEAD + f""".visible .entry store(.param .u64 to, {parameter})
+    text = (
+        HEAD
+        + f""".visible .entry store(.param .u64 to, {parameter})
     {{
         .reg .b64 %a, %d<4>; .reg .b32 %r<4>; .reg .b16 %h<4>; .reg .f32 %f<4>; .reg .f64 %fd<4>;
         ld.param.u64 %a, [to];
         {instructions}
         ret;
     }}"""
+    )
     return warpstep.Module(text)["store"]

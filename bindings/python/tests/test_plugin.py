@@ -57,7 +57,9 @@ def test_checks_look_at_every_launch(session):
 def test_seeds_find_what_the_default_schedule_does_not_show(session, pytester):
     result = session("--warpstep-seeds", "100")
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["warpstep: 100 seeds", "*- warpstep -*", "mismatch: `expect` says that the results are wrong"])
+    result.stdout.fnmatch_lines(
+        ["warpstep: 100 seeds", "*- warpstep -*", "mismatch: `expect` says that the results are wrong"]
+    )
     command = re.search(r"see it again: pytest (.*)", result.stdout.str())
     assert command is not None
     words = command.group(1).split()

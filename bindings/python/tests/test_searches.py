@@ -49,7 +49,7 @@ def test_what_is_expected_is_told(count):
         assert x[0] == 2, f"it is {x[0]}"
 
     told = warpstep.hunt(count, grid=1, block=64, args=(zero(),), seeds=100, expect=asserting).findings[0]
-    assert str(told) == "mismatch: it is 1"
+    assert str(told).startswith("mismatch: it is 1")
     told = warpstep.hunt(count, grid=1, block=64, args={"counter": zero()}, seeds=100, expect=[TWO]).findings[0]
     assert "mismatch: `counter`: 1 of 1 u32 elements differ" in str(told)
 
@@ -66,13 +66,17 @@ def test_a_hunt_with_nothing_to_find(scale):
     # Fortran order, and part of an array.
     both = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))
     assert not warpstep.hunt(scale, grid=1, block=6, args=(both, 5), seeds=2, expect=[2 * both]).findings
-    assert not warpstep.hunt(scale, grid=1, block=6, args=(both, 5), seeds=2, expect=lambda y: (y == 2 * both).all()).findings
+    assert not warpstep.hunt(
+        scale, grid=1, block=6, args=(both, 5), seeds=2, expect=lambda y: (y == 2 * both).all()
+    ).findings
 
 
 def test_aliases_are_judged_as_they_were_given(copy):
     x = np.arange(6, dtype=np.uint32)
     seen = []
-    warpstep.hunt(copy, grid=1, block=3, args=(x[3:], x), seeds=0, expect=lambda *all: seen.append([a.tolist() for a in all]))
+    warpstep.hunt(
+        copy, grid=1, block=3, args=(x[3:], x), seeds=0, expect=lambda *all: seen.append([a.tolist() for a in all])
+    )
     assert seen[-1] == [[0, 1, 2], [0, 1, 2, 0, 1, 2]]
     with pytest.raises(ValueError, match="argument 0 is in the memory of argument 1: give what is expected there"):
         warpstep.hunt(copy, grid=1, block=3, args=(x[3:], x), expect=[x[:3], None])

@@ -28,7 +28,12 @@ pub fn trace_cut(file: &Path, limit: u64) -> String {
 #[must_use]
 pub fn unexpected(what: &Unexpected) -> String {
     let refused = what.refused.iter().map(|why| format!("mismatch: {}\n", in_place(why.trim_end())));
-    what.mismatches.iter().map(mismatch).chain(what.output_mismatch.iter().map(output_mismatch)).chain(refused).collect()
+    what.mismatches
+        .iter()
+        .map(mismatch)
+        .chain(what.output_mismatch.iter().map(output_mismatch))
+        .chain(refused)
+        .collect()
 }
 
 /// The first differences of a buffer, and how many there are.

@@ -38,8 +38,9 @@ out-of-bounds at line 14 by thread (5, 0, 0)
 one of these found.
 """
 
+from warpstep._arguments import Parameter
 from warpstep._errors import Defect, Error, InputError, InternalError, LimitReached, Unsupported
-from warpstep._module import Kernel, Launch, Module, Options, Parameter, Run
+from warpstep._module import Kernel, Launch, Module, Options, Run
 from warpstep._searches import Comparison, Finding, Hunted, Proof, Seen, compare, hunt, merge, prove, replay
 from warpstep._warpstep import CHECKS, __version__
 
@@ -69,3 +70,9 @@ __all__ = [
     "prove",
     "replay",
 ]
+
+# What is documented here is shown as of here, in tracebacks and notebooks, too.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = "warpstep"
+del _name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,7 +226,9 @@ class Arguments:
         wanted = [expect] if isinstance(expect, np.ndarray) else list(expect)
         if len(wanted) != len(self.arrays):
             arrays = f"{len(self.arrays)} array{'' if len(self.arrays) == 1 else 's'}"
-            raise ValueError(f"expect has {len(wanted)} entries, and the kernel {arrays}: give None for one that may be")
+            raise ValueError(
+                f"expect has {len(wanted)} entries, and the kernel {arrays}: give None for one that may be"
+            )
         rest = iter(zip(wanted, self.arrays, strict=True))
         return [self._expected(each, next(rest)) if each[0] == "memory" else each for each in self.described], None
 
@@ -237,16 +239,12 @@ class Arguments:
         wanted = np.asarray(wanted)
         if wanted.shape != array.shape:
             raise ValueError(f"expect has shape {wanted.shape} for `{described[1]}`, which has {array.shape}")
-        order = "C" if array.flags.c_contiguous or not array.flags.f_contiguous else "F"
         # Elements lie as those of the array do.
-        held = np.array(wanted, dtype=array.dtype, order="C").ravel(order=order).view(np.uint8)  # type: ignore[call-overload]
+        held = np.array(wanted, dtype=array.dtype, order="C").ravel(order=_order(array)).view(np.uint8)
         return (*described[:5], held)
 
     def _judge(self, expect: Callable[..., Any]) -> Callable[[list[bytes]], str | None]:
-        shapes: list[tuple[np.dtype[Any], tuple[int, ...], Any]] = []
-        for array in self.arrays:
-            order = "C" if array.flags.c_contiguous or not array.flags.f_contiguous else "F"
-            shapes.append((array.dtype, array.shape, order))
+        shapes = [(array.dtype, array.shape, _order(array)) for array in self.arrays]
 
         def judge(left: list[bytes]) -> str | None:
             arrays = [
@@ -260,6 +258,11 @@ class Arguments:
             return _verdict(said)
 
         return judge
+
+
+def _order(array: NDArray[Any]) -> Literal["C", "F"]:
+    """In which order a kernel has the elements of an array."""
+    return "C" if array.flags.c_contiguous or not array.flags.f_contiguous else "F"
 
 
 def _verdict(said: Any) -> str | None:

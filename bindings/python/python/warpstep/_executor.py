@@ -20,9 +20,7 @@ _TRIES = 3
 Seeds = tuple[int, int]
 
 
-def hunt_on(
-    executor: Executor, shards: int | None, kernel: Kernel, seeds: Seeds, given: Mapping[str, Any]
-) -> Hunted:
+def hunt_on(executor: Executor, shards: int | None, kernel: Kernel, seeds: Seeds, given: Mapping[str, Any]) -> Hunted:
     """Hunt in shards; the findings are those of one hunt of all seeds."""
     return _Shards(executor, kernel, given).run(_split(seeds, shards or _SHARDS * _workers(executor)))
 

@@ -87,7 +87,9 @@ class Module(Mapping[str, "Kernel"]):
         if isinstance(text, (bytes, bytearray)):
             text = bytes(text).decode("utf-8", "replace").rstrip("\0")
         if not isinstance(text, str):
-            raise TypeError(f"a module is made of a text of PTX, not of {type(text).__name__}: for a file, from_file(path)")
+            raise TypeError(
+                f"a module is made of a text of PTX, not of {type(text).__name__}: for a file, from_file(path)"
+            )
         self._begin(_warpstep.Module(name, text))
 
     def _begin(self, native: _warpstep.Module) -> None:
@@ -103,7 +105,7 @@ class Module(Mapping[str, "Kernel"]):
         >>> Module.from_file("none.ptx")
         Traceback (most recent call last):
         ...
-        warpstep._errors.InputError: [unreadable] Error: cannot read none.ptx: there is no such file
+        warpstep.InputError: [unreadable] Error: cannot read none.ptx: there is no such file
         """
         module = cls.__new__(cls)
         module._begin(_warpstep.Module.from_file(os.fspath(path)))

@@ -187,9 +187,9 @@ def hunt(
     code that is called with the arrays that a run left, on several threads, and is true, or `None`, when they are right: it may
     also give a text that says what is wrong, or assert.
 
-    `jobs` is the number of threads of this computer, all of them if nothing is said. With an `executor` of `concurrent.futures`
-    (processes, or those of a cluster) its workers share the seeds, in so many `shards`; the findings are those that one machine gives. A
-    worker that is killed costs its share, which another one runs again.
+    `jobs` is the number of threads of this computer, all of them if nothing is said. With an `executor` of
+    `concurrent.futures` (processes, or those of a cluster) its workers share the seeds, in so many `shards`; the findings are
+    those that one machine gives. A worker that is killed costs its share, which another one runs again.
 
     >>> module = Module('''.version 7.0 .target sm_70 .address_size 64
     ...     .entry count(.param .u64 counter) {
@@ -211,7 +211,9 @@ def hunt(
     if executor is not None:
         from warpstep._executor import hunt_on
 
-        given = dict(options, grid=grid, block=block, shared=shared, args=args, expect=expect, rtol=rtol, jobs=jobs or 1)
+        given = dict(
+            options, grid=grid, block=block, shared=shared, args=args, expect=expect, rtol=rtol, jobs=jobs or 1
+        )
         return hunt_on(executor, shards, kernel, (first_seed, first_seed + seeds), given)
     target = _Target(kernel, (grid, block, shared), args, dict(options, jobs=jobs))
     described, judge = target.taken.expecting(expect)
@@ -377,7 +379,7 @@ def launch_in_session(
             return _replayed(target, taken, options, session.schedule, (expect, None))
         except InputError as error:
             # Other launches of the test are not those of the schedule.
-            if error.code not in ("other-program", "other-setup"):
+            if error.code not in ("schedule-program", "schedule-setup"):
                 raise
     elif session.seeds > 0 and "seed" not in (options or {}):
         _hunted(_warpstep.hunt(*target, described, options, judge, None, (0, session.seeds))).raise_defect()

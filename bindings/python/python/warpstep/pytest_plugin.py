@@ -50,10 +50,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"look for these in every launch, divided by commas: {', '.join(CHECKS)}",
     )
     group.addoption(
-        "--warpstep-seeds", metavar="N", type=int, default=0, help="hunt every launch through N random schedules before it runs"
+        "--warpstep-seeds",
+        metavar="N",
+        type=int,
+        default=0,
+        help="hunt every launch through N random schedules before it runs",
     )
     group.addoption(
-        "--warpstep-replay", metavar="FILE", default=None, help="repeat this schedule in the launch of a test that it is of"
+        "--warpstep-replay",
+        metavar="FILE",
+        default=None,
+        help="repeat this schedule in the launch of a test that it is of",
     )
 
 
