@@ -36,3 +36,9 @@ fn internal(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     let text = format!("an error of warpstep itself, please report it: {}", text.unwrap_or("it gives no reason"));
     made(py, "internal", "internal", &text, "{}")
 }
+
+/// Panics while Python's lock is released: for the test that this is an exception, too.
+#[pyfunction]
+pub fn panics(py: Python<'_>, text: String) -> PyResult<()> {
+    released(py, || std::panic::panic_any(text))
+}

@@ -22,6 +22,7 @@ fn _warpstep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CHECKS", options::checks())?;
     module.add("ELEMENT_TYPES", warpstep::launch::SCALARS.map(|(name, _)| name).to_vec())?;
     module.add_class::<module::Module>()?;
+    module.add_function(wrap_pyfunction!(error::panics, module)?)?;
     module.add_function(wrap_pyfunction!(searches::hunt, module)?)?;
     module.add_function(wrap_pyfunction!(searches::prove, module)?)?;
     module.add_function(wrap_pyfunction!(searches::compare, module)?)

@@ -311,5 +311,6 @@ def test_ctrl_c_ends_it_in_a_fraction_of_a_second(text, name, what, check):
     assert ended - begun < 0.8
 
 
-def test_the_texts_are_those_of_the_tests():
-    assert warpstep.Module(COUNT)["count"].parameters[0].takes_memory
+def test_an_error_of_warpstep_itself_is_an_exception():
+    with pytest.raises(warpstep.InternalError, match="an error of warpstep itself, please report it: it cannot be"):
+        warpstep._warpstep.panics("it cannot be")

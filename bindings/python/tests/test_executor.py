@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
@@ -97,3 +98,22 @@ def test_parts_are_merged_by_seed(count):
     merged = warpstep.merge([part(200, 200), part(0, 200)])
     assert told(merged) == told(part(0, 400)) and merged.seeds == 400
     assert "400 seeds in 2 parts: 1 distinct defect" in merged.summary
+
+
+def test_a_cluster_finds_what_one_machine_finds(count, tmp_path):
+    """100,000 seeds on two workers of Dask, one of which is killed in the midst."""
+    distributed = pytest.importorskip("distributed")
+    zero, seeds = np.zeros(1, np.uint32), 100_000
+    launch = {"grid": 1, "block": 64, "args": (zero,), "seeds": seeds}
+    alone = warpstep.hunt(count, expect=[np.full(1, 2, np.uint32)], **launch)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        executor = client.get_executor()
+        together = warpstep.hunt(count, expect=[np.full(1, 2, np.uint32)], executor=executor, **launch)
+        assert told(together) == told(alone) and together.seeds == seeds
+        pids = client.run(os.getpid)
+        killer = threading.Timer(0.3, os.kill, (next(iter(pids.values())), signal.SIGKILL))
+        killer.start()
+        together = warpstep.hunt(count, expect=[np.full(1, 2, np.uint32)], executor=executor, shards=40, **launch)
+        killer.join()
+        assert told(together) == told(alone) and together.seeds == seeds

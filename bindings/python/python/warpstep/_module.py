@@ -154,7 +154,7 @@ class Module(Mapping[str, "Kernel"]):
 
     # Two modules of one text are the same, also in another process.
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Module) and (self.name, self.text) == (other.name, other.text)
+        return self is other or isinstance(other, Module) and (self.name, self.text) == (other.name, other.text)
 
     def __hash__(self) -> int:
         return hash(self.name)

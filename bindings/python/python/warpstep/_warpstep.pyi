@@ -39,6 +39,7 @@ class Module:
         rel: float | None,
     ) -> _Ran: ...
 
+def panics(text: str) -> None: ...
 def hunt(
     module: Module,
     kernel: str,
