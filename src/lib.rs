@@ -47,6 +47,7 @@ pub use api::{
 };
 pub use explore::Progress;
 pub use machine::{ControlModel, MemoryModel};
+pub use memory::flat::Lent;
 
 /// The page that teaches the library: its examples are run as tests.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use warpstep::launch::Scalar;
-use warpstep::{Argument, Check, ControlModel, Error, ErrorKind, Hunted, Kernel, Left, MemoryModel, Module};
+use warpstep::{Argument, Check, ControlModel, Error, ErrorKind, Hunted, Kernel, Left, Lent, MemoryModel, Module};
 
 fn module(path: &str) -> Module {
     Module::from_file(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -164,4 +164,51 @@ fn all_models_are_compared() -> Result<(), Error> {
     let alone = count(&module, &mut counter).block(32).expect(&[1u32]).compare(20)?;
     assert_eq!(alone.defect, Some(false), "{alone}");
     Ok(())
+}
+
+#[test]
+fn a_kernel_works_in_place() {
+    /// Bytes that are looked at after the run.
+    struct Shared(Arc<std::sync::Mutex<Vec<u8>>>, Vec<u8>);
+
+    impl Lent for Shared {
+        fn bytes(&self) -> &[u8] {
+            &self.1
+        }
+
+        fn bytes_mut(&mut self) -> &mut [u8] {
+            &mut self.1
+        }
+    }
+
+    impl Drop for Shared {
+        fn drop(&mut self) {
+            self.0.lock().unwrap().clone_from(&self.1);
+        }
+    }
+
+    let scale = module("docs/tour/scale.ptx");
+    let given: Vec<u8> = [1.0f32; 64].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let wanted: Vec<u8> = [2.0f32; 64].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let launch = |last: u32, with: &dyn for<'a> Fn(Kernel<'a>) -> Result<u64, Error>| {
+        let left = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let loan = Shared(Arc::clone(&left), given.clone());
+        let ended = with(scale.only().block(64).buffer("x", Argument::in_place(ty("f32"), loan)).arg(last));
+        let left = left.lock().unwrap().clone();
+        (left, ended)
+    };
+    let hash = |kernel: Kernel<'_>| kernel.run().map(|run| run.memory_hash);
+    let mut x = [1.0f32; 64];
+    let same = scale.only().block(64).arg(&mut x).arg(63u32).run().unwrap().memory_hash;
+    let (left, ended) = launch(63, &hash);
+    assert_eq!((left, ended.unwrap()), (wanted.clone(), same));
+    let (left, ended) = launch(63, &|kernel| hash(kernel.check(Check::Races).check(Check::Uninit).seed(1)));
+    assert!(left == wanted && ended.is_ok());
+    // Where it cannot be in place it is copied.
+    let (left, ended) = launch(63, &|kernel| hash(kernel.memory(MemoryModel::preset("fermi").unwrap())));
+    assert!(left == wanted && ended.is_ok());
+    let (left, ended) = launch(63, &|kernel| kernel.hunt(0..10).map(|hunted| hunted.findings.len() as u64));
+    assert!(left == given && ended.unwrap() == 0);
+    let (left, ended) = launch(64, &|kernel| hash(kernel.block(65)));
+    assert_eq!((left, ended.unwrap_err().code()), (wanted, "out-of-bounds"));
 }

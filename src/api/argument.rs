@@ -2,6 +2,7 @@
 
 use super::described::Described;
 use crate::launch::{Meaning, Scalar};
+use crate::memory::flat::Lent;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};
 use std::ops::{Deref, DerefMut};
@@ -67,13 +68,16 @@ pub(super) enum Memory<'a> {
     Read(&'a [u8]),
     /// What it holds at first, and has to hold at last.
     Kept(&'a [u8]),
+    /// The same of bytes that are lent for the run, unless they were given to the device.
+    Lent(Option<Box<dyn Lent>>),
     /// What it holds at first, and at last; of a buffer, whether it holds anything at first.
     Write(&'a mut [u8], Option<&'a mut bool>),
 }
 
 impl Memory<'_> {
-    pub(super) const fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
+            Self::Lent(loan) => loan.as_ref().map_or(&[], |loan| loan.bytes()),
             Self::Read(bytes) | Self::Kept(bytes) => bytes,
             Self::Write(bytes, _) => bytes,
         }
@@ -99,6 +103,13 @@ impl<'a> Argument<'a> {
     /// The same of memory that must stay as it is: that a kernel left something else there is an error.
     pub const fn kept(ty: Scalar, bytes: &'a [u8]) -> Self {
         Self(Given::Memory(ty, Memory::Kept(bytes)))
+    }
+
+    /// Memory in which the kernel works in place: nothing is copied. Where that cannot be, on memory that is not flat, with
+    /// asynchronous copies, and in searches, it is copied as a slice is. After an error it holds what the kernel left there
+    /// until then. Kernels are slower on it.
+    pub fn in_place(ty: Scalar, bytes: impl Lent + 'static) -> Self {
+        Self(Given::Memory(ty, Memory::Lent(Some(Box::new(bytes)))))
     }
 
     /// A pointer into the memory of an argument before, by its number among the arguments, so many bytes from its start.

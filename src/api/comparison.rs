@@ -98,7 +98,7 @@ impl Kernel<'_> {
     }
 
     /// Finds out what the kernel comes to under the models that it has now.
-    fn row(&self, seeds: u64, compared: &mut Compared, seen: &mut Vec<Seen>) -> Result<(), Error> {
+    fn row(&mut self, seeds: u64, compared: &mut Compared, seen: &mut Vec<Seen>) -> Result<(), Error> {
         let target = self.target(true)?;
         let (env, bounds, models) = (target.program(), target.bounds().clone(), Models::of_target(&target));
         let half = Stopwatch::start(bounds.left().map(|left| left / 2));

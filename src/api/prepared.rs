@@ -103,9 +103,13 @@ impl Kernel<'_> {
         for (name, argument) in self.args.iter_mut().chain(&mut self.bound) {
             let (Given::Memory(_, memory) | Given::Image(_, memory)) = &mut argument.0 else { continue };
             let Some((_, left)) = played.device.contents(name) else { continue };
-            if let Memory::Write(bytes, written) = memory {
-                bytes.copy_from_slice(left);
-                written.iter_mut().for_each(|written| **written = true);
+            match memory {
+                Memory::Write(bytes, written) => {
+                    bytes.copy_from_slice(left);
+                    written.iter_mut().for_each(|written| **written = true);
+                }
+                Memory::Lent(Some(loan)) => loan.bytes_mut().copy_from_slice(left),
+                Memory::Read(_) | Memory::Kept(_) | Memory::Lent(None) => {}
             }
         }
         let stats = played.stats.first().copied().unwrap_or_default();
@@ -113,7 +117,7 @@ impl Kernel<'_> {
     }
 
     /// The kernel with its memory made. `search`: it is run many times, from the state that all runs share.
-    pub(super) fn target(&self, search: bool) -> Result<Target, Error> {
+    pub(super) fn target(&mut self, search: bool) -> Result<Target, Error> {
         let env = self.module.program(self.config.control)?;
         let host = Host { taken: None, interrupted: self.interrupted.clone() };
         let mut config = Config {
@@ -130,22 +134,29 @@ impl Kernel<'_> {
         if let Some(shape) = config.memory.device().map(DeviceShape::of) {
             config.device = shape;
         }
-        let sources = self.module.sources();
+        let (module, sources) = (self.module.clone(), Arc::clone(self.module.sources()));
         let made = || -> Result<Target, Failure> {
-            let mut device = Device::new(env, Arc::clone(sources), config)?;
-            for (name, argument) in self.args.iter().chain(&self.bound) {
-                let (ty, memory) = match &argument.0 {
+            let mut device = Device::new(env, Arc::clone(&sources), config)?;
+            let lends = !search && device.context().takes_loans();
+            for (name, argument) in self.args.iter_mut().chain(&mut self.bound) {
+                let (ty, memory) = match &mut argument.0 {
                     Given::Memory(ty, memory) => (*ty, memory),
                     Given::Image(described, memory) => (described.ty, memory),
                     _ => continue,
                 };
+                if let Memory::Lent(loan) = memory
+                    && let Some(loan) = if lends { loan.take() } else { None }
+                {
+                    device.add_loan(name, ty, loan)?;
+                    continue;
+                }
                 device.add_contents(name, ty, memory.bytes(), memory.is_written())?;
             }
             let spec = self.spec();
             device.prepare(&spec)?;
             Ok(Target::on(device, spec)?.judged(self.judge()))
         };
-        made().map_err(|failure| Error::failure(failure, self.module.env(), sources))
+        made().map_err(|failure| Error::failure(failure, module.env(), &sources))
     }
 
     /// The caller's own code that judges results, as a target calls it.

@@ -81,7 +81,7 @@ impl Kernel<'_> {
     ///
     /// # Errors
     /// What is wrong with the launch; the kernel needs what warpstep cannot do; an error of warpstep.
-    pub fn hunt(self, seeds: Range<u64>) -> Result<Hunted, Error> {
+    pub fn hunt(mut self, seeds: Range<u64>) -> Result<Hunted, Error> {
         self.sensible(false)?;
         let mut target = self.target(true)?;
         let unhunted = Limits::of_run(None, self.config.max_steps);
@@ -140,7 +140,7 @@ impl Kernel<'_> {
     ///
     /// # Errors
     /// As of [`Kernel::hunt`].
-    pub fn prove(self) -> Result<Proof, Error> {
+    pub fn prove(mut self) -> Result<Proof, Error> {
         self.sensible(true)?;
         let target = self.target(true)?;
         let env = target.program();

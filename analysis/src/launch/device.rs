@@ -9,6 +9,7 @@ use super::{check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
 use crate::machine::{Capacity, Config, Context, Launch, Stats};
+use crate::memory::flat::Lent;
 use crate::program::env::{Function, ProgEnv};
 use crate::verdict::{LimitKind, Sink, Stop, Taker, Unwritten};
 use indexmap::IndexMap;
@@ -131,6 +132,21 @@ impl Device {
                 to.fill(LEFT_ALONE);
             }
         }
+        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty });
+        Ok(())
+    }
+
+    /// Makes a buffer of bytes that the host lends for as long as the device is there, without a copy of them. Only where the
+    /// context takes loans ([`Context::takes_loans`]).
+    ///
+    /// # Errors
+    /// The name is taken; the memory cap.
+    pub fn add_loan(&mut self, name: &str, ty: Scalar, loan: Box<dyn Lent>) -> Result<(), Failure> {
+        if self.buffers.contains_key(name) {
+            return Err(ProblemKind::Twice { name: name.to_owned() }.at(None).into());
+        }
+        let bytes = loan.bytes().len() as u64;
+        let address = self.context.lend(name, loan)?;
         self.buffers.insert(name.to_owned(), Placed { address, bytes, ty });
         Ok(())
     }

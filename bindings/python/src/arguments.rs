@@ -20,7 +20,8 @@ enum Given {
     /// `("within", argument, offset)`: a pointer into the memory of an argument before.
     Within(usize, u64),
     /// `("memory", name, type, buffer, keep, expected)`; `keep`: the kernel must leave it as it is.
-    Memory { name: String, ty: Scalar, bytes: Borrowed, keep: bool, expected: Option<Borrowed> },
+    /// The bytes are taken out where they are lent.
+    Memory { name: String, ty: Scalar, bytes: Option<Borrowed>, keep: bool, expected: Option<Borrowed> },
 }
 
 /// All arguments of a launch.
@@ -52,7 +53,7 @@ impl Given {
                 Self::Memory {
                     name: tuple.get_item(1)?.extract()?,
                     ty: scalar(tuple.get_item(2)?.extract()?)?,
-                    bytes: Borrowed::of(&tuple.get_item(3)?)?,
+                    bytes: Some(Borrowed::of(&tuple.get_item(3)?)?),
                     keep: tuple.get_item(4)?.extract()?,
                     expected: if expected.is_none() { None } else { Some(Borrowed::of(&expected)?) },
                 }
@@ -97,8 +98,9 @@ impl Arguments {
         self.memories.clone()
     }
 
-    /// The kernel with these arguments; `rel`: by how much of the expected value floats may differ.
-    pub fn give<'a>(&'a mut self, kernel: Kernel<'a>, rel: Option<f64>) -> Kernel<'a> {
+    /// The kernel with these arguments; `rel`: by how much of the expected value floats may differ; `in_place`: whether it works
+    /// in arrays themselves.
+    pub fn give<'a>(&'a mut self, kernel: Kernel<'a>, rel: Option<f64>, in_place: bool) -> Kernel<'a> {
         self.all.iter_mut().enumerate().fold(kernel, |kernel, (k, given)| match given {
             Given::Number(ty, bytes) => kernel.arg(Argument::number(*ty, bytes.clone())),
             Given::Struct(bytes) => kernel.arg(Argument::bytes(bytes.clone())),
@@ -108,7 +110,7 @@ impl Arguments {
                 kernel.buffer(&format!("argument {k}"), Argument::within(*argument, *offset))
             }
             Given::Memory { name, ty, bytes, keep, expected } => {
-                let kernel = kernel.buffer(name, memory(*ty, bytes, *keep));
+                let kernel = kernel.buffer(name, memory(*ty, bytes, *keep, in_place));
                 match expected {
                     Some(expected) => kernel.expect_bytes(*ty, expected.bytes(), rel),
                     None => kernel,
@@ -123,17 +125,28 @@ type Place = (usize, (usize, usize));
 
 fn places(all: &[Given]) -> Vec<Place> {
     let place = |(k, given): (usize, &Given)| match given {
-        Given::Memory { bytes, .. } => Some((k, bytes.range())),
+        Given::Memory { bytes: Some(bytes), .. } => Some((k, bytes.range())),
         _ => None,
     };
     all.iter().enumerate().filter_map(place).collect()
 }
 
-fn memory(ty: Scalar, bytes: &mut Borrowed, keep: bool) -> Argument<'_> {
-    if keep || bytes.is_readonly() {
-        Argument::kept(ty, bytes.bytes())
-    } else {
-        Argument::memory(ty, bytes.bytes_mut())
+fn memory(ty: Scalar, bytes: &mut Option<Borrowed>, keep: bool, in_place: bool) -> Argument<'_> {
+    if in_place
+        && !keep
+        && let Some(lent) = bytes.take_if(|bytes| !bytes.is_readonly())
+    {
+        return Argument::in_place(ty, lent);
+    }
+    match bytes {
+        Some(held) => {
+            if keep || held.is_readonly() {
+                Argument::kept(ty, held.bytes())
+            } else {
+                Argument::memory(ty, held.bytes_mut())
+            }
+        }
+        None => Argument::null(),
     }
 }
 

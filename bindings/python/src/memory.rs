@@ -4,18 +4,20 @@
 //! a length. Why making slices of these is sound:
 //!
 //! - *The memory stays.* A [`PyBuffer`] keeps its exporter alive, and an exporter does not move or free memory while it is exported
-//!   (numpy refuses to resize an array, `bytearray` raises `BufferError`). The slices borrow the [`Borrowed`] that has it.
+//!   (numpy refuses to resize an array, `bytearray` raises `BufferError`). The slices borrow the [`Borrowed`] that has it, also
+//!   where the device has that one, for a kernel that works in place ([`Lent`]).
 //! - *It is one piece*, of as many bytes as the slice has: [`Borrowed::of`] refuses buffers that are not contiguous, and it is not null
 //!   or the slice is empty.
 //! - *It may be written*: [`Borrowed::bytes_mut`] gives nothing of buffers that are exported for reading.
 //! - *Nobody else has a slice of it*: the package gives two arguments that share memory once, and refuses those that overlap
-//!   in part ([`Arguments::of`](crate::arguments::Arguments::of) sees to it for each launch). What other Python threads do to an array while a kernel runs is not
-//!   excluded, no more than while numpy itself works on it with the lock released: bytes are then of either, since any bytes are
-//!   valid values and no length or address depends on them.
+//!   in part ([`Arguments::of`](crate::arguments::Arguments::of) sees to it for each launch); what is expected of an array is a copy.
+//!   What other Python threads do to an array while a kernel runs is not excluded, no more than while numpy itself works on it with
+//!   the lock released: bytes are then of either, since any bytes are valid values and no length or address depends on them.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
+use warpstep::Lent;
 
 /// Contiguous bytes of an object.
 pub struct Borrowed(PyBuffer<u8>);
@@ -65,5 +67,16 @@ impl Borrowed {
         unsafe {
             std::slice::from_raw_parts_mut(pointer, self.0.len_bytes())
         }
+    }
+}
+
+/// For kernels that work in place: the device has it then, and gives it back when it goes.
+impl Lent for Borrowed {
+    fn bytes(&self) -> &[u8] {
+        self.bytes()
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut()
     }
 }

@@ -124,8 +124,9 @@ impl Module {
         let watch = Watch::new();
         let memories = arguments.memories();
         let done = released(py, || {
+            let in_place = options.in_place;
             let kernel = options.apply(self.0.kernel(kernel), &watch);
-            let kernel = arguments.give(kernel, rel);
+            let kernel = arguments.give(kernel, rel, in_place);
             let kernel = match judge {
                 Some(judge) => crate::arguments::judged(kernel, judge, memories, &watch),
                 None => kernel,

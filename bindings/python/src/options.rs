@@ -23,6 +23,8 @@ pub struct Options {
     max_memory: Option<u64>,
     progress: Option<Progress>,
     jobs: Option<usize>,
+    /// Whether arrays are not copied to the device.
+    pub in_place: bool,
     /// Grid, block, bytes of dynamic shared memory.
     shape: ([u32; 3], [u32; 3], u32),
 }
@@ -81,6 +83,7 @@ impl Options {
                 "max_steps" => options.max_steps = Some(value.extract()?),
                 "max_states" => options.max_states = Some(value.extract()?),
                 "max_memory" => options.max_memory = Some(value.extract()?),
+                "in_place" => options.in_place = value.extract()?,
                 "jobs" => options.jobs = Some(value.extract()?),
                 "timeout" => {
                     let time = Duration::try_from_secs_f64(value.extract()?);

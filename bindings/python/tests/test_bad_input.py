@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import warpstep
-from conftest import COUNT, HEAD, SCALE, storing
+from conftest import HEAD, SCALE, storing
 
 
 def floats(n: int = 4) -> np.ndarray:

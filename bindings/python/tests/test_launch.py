@@ -321,3 +321,57 @@ def test_a_gap_of_warpstep_is_unsupported():
     text = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n    wgmma.fence.sync.aligned;\n    ret;\n}\n"
     with pytest.raises(warpstep.Unsupported):
         warpstep.Module(text)["k"][1, 128]()
+
+
+def test_kernels_work_in_place(copy, scale):
+    to, given = np.zeros(6, np.uint32), np.arange(6, dtype=np.uint32)
+    run = copy[1, 6](to, given, in_place=True)
+    assert (to == given).all()
+    to[:] = 0
+    assert run == copy[1, 6](to, given), "the same counts, and the same memory"
+    for view in (to[::2], to.reshape(2, 3).T):
+        copy[1, view.size](view, given, in_place=True)
+        assert view.ravel(order="K").tolist() == list(range(view.size)) or view.tolist() == [0, 1, 2]
+    # One memory twice, a read-only array, checks, other memory and schedules.
+    x = np.arange(6, dtype=np.uint32)
+    copy[1, 3](x[3:], x, in_place=True)
+    assert x.tolist() == [0, 1, 2, 0, 1, 2]
+    given.setflags(write=False)
+    for options in (
+        {"check": "races,bounds,uninit"},
+        {"memory": "fermi"},
+        {"split": True},
+        {"seed": 3},
+        {"control": "crs"},
+    ):
+        to[:] = 0
+        copy[1, 6](to, given, in_place=True, **options)
+        assert (to == given).all()
+    with pytest.raises(ValueError, match="it may only be read"):
+        copy[1, 6](given, to + 1, in_place=True)
+    # What is not done any more is not undone.
+    x = np.ones(1000, np.float32)
+    with pytest.raises(warpstep.Defect, match="just after the end of buffer `arg0` of 4000 bytes"):
+        scale[4, 256](x, 1000, in_place=True)
+    assert (x == 2).any() and (x == 1).any()
+
+
+def test_atomics_and_wide_accesses_in_place():
+    text = (
+        HEAD
+        + """.visible .entry k(.param .u64 to)
+    {
+        .reg .b64 %a, %d<3>; .reg .b32 %r<6>; .reg .f32 %f<5>;
+        ld.param.u64 %a, [to];
+        atom.global.add.u32 %r1, [%a], 1;
+        atom.global.cas.b64 %d1, [%a+8], 0, 7;
+        red.global.add.f32 [%a+16], 0f3f800000;
+        ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%a];
+        st.global.v2.u32 [%a+24], {%r1, %r3};
+        ret;
+    }"""
+    )
+    kernel = warpstep.Module(text)["k"]
+    one, other = np.zeros(32, np.uint8), np.zeros(32, np.uint8)
+    assert kernel[2, 64](one, in_place=True) == kernel[2, 64](other)
+    assert one.tobytes() == other.tobytes() and one.view(np.uint32)[0] == 128 and one.view(np.float32)[4] == 128

@@ -39,6 +39,9 @@ class Options(TypedDict, total=False):
     timeout: float
     #: Bytes of device memory, and of a search, at most.
     max_memory: int
+    #: Whether the kernel works in the arrays themselves, without a copy on the device: for arrays that are too large for one. Kernels
+    #: are slower so, and after a defect the arrays hold what was written until then.
+    in_place: bool
     #: What messages call the arguments, in their order; ``arg0``, ``arg1`` … if nothing is said.
     names: Sequence[str]
 
