@@ -84,7 +84,13 @@ def test_what_cannot_be_sent_is_told(count):
         hunted(count, executor, expect=lambda x: True)
 
 
+def raises(counter) -> bool:
+    raise AttributeError("nothing has no such attribute")
+
+
 def test_exceptions_of_workers_are_those_of_the_hunt(count):
+    with pool() as executor, pytest.raises(AttributeError, match="nothing has no such attribute"):
+        hunted(count, executor, expect=raises)
     with pool() as executor, pytest.raises(TypeError, match="takes 1 argument "):
         warpstep.hunt(count, grid=1, block=64, args=(), seeds=10, executor=executor)
 

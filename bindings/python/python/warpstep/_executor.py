@@ -47,6 +47,8 @@ class _Shards:
     def __init__(self, executor: Executor, kernel: Kernel, given: Mapping[str, Any]) -> None:
         self.executor, self.kernel, self.given = executor, kernel, given
         self.own: Executor | None = None
+        # A pool that breaks fails all that it was given: shards that no worker has begun are kept back.
+        self.most = _workers(executor) if isinstance(executor, ProcessPoolExecutor) else float("inf")
         self.tries: dict[Seeds, int] = {}
         self.running: dict[Future[Hunted], Seeds] = {}
 
@@ -55,16 +57,16 @@ class _Shards:
         waiting = list(shards)
         try:
             while waiting or self.running:
-                waiting = [seeds for seeds in waiting if not self._submit(seeds)]
-                if not self.running:
-                    continue
+                while waiting and len(self.running) < self.most:
+                    if self._submit(waiting[0]):
+                        waiting.pop(0)
                 for future in wait(self.running, return_when=FIRST_COMPLETED).done:
                     seeds = self.running.pop(future)
                     try:
                         done[seeds] = future.result()
-                    except (pickle.PicklingError, AttributeError) as error:
-                        raise _unpicklable(error) from error
                     except Exception as error:
+                        if isinstance(error, pickle.PicklingError) or "pickle" in str(error):
+                            raise _unpicklable(error) from error
                         if not _is_loss(error):
                             raise
                         waiting.append(seeds)
