@@ -150,7 +150,7 @@ fn parts_of_a_hunt_find_what_the_whole_does() {
 #[test]
 fn all_models_are_compared() -> Result<(), Error> {
     let module = module("tests/schedules/atomicity.ptx");
-    let compared = count(&module, &mut [0]).expect(&[2u32]).compare(20)?;
+    let compared = count(&module, &mut [0]).expect(&[2u32]).max_states(10_000).compare(20)?;
     assert_eq!(compared.defect, Some(true));
     assert!(compared.to_string().starts_with("control    memory"), "{compared}");
     assert_eq!(compared.json()["models"].as_array().map(Vec::len), Some(12));

@@ -105,7 +105,7 @@ def test_a_proof(count):
 
 
 def test_a_comparison(count):
-    compared = warpstep.compare(count, grid=1, block=64, args=(zero(),), expect=[TWO])
+    compared = warpstep.compare(count, grid=1, block=64, args=(zero(),), expect=[TWO], max_states=10_000)
     assert compared.defect is True
     assert "control    memory" in str(compared) and compared._repr_html_().startswith("<pre")
     assert {model["control"] for model in compared.json()["models"]} == {"crs", "its", "its-split", "thread"}
