@@ -225,7 +225,8 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     if let Some((warp, back, fuel)) = begun {
         turns.begun = Some(goes_on(at, session, warp, (back, fault, fuel))?);
     }
-    if at.sh.barriers.any() {
+    // One that a turn completes which has begun ends with that turn: the warp does not go on before.
+    if turns.begun.is_none() && at.sh.barriers.any() {
         let party = at.party();
         let Whose { ready, base, .. } = whose;
         let turn = step::Turn { simd, fuel: 0, ready, base, begun: None };
