@@ -138,7 +138,6 @@ impl Ended {
 
 /// Runs the warps of a block natively as far as that goes.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "as of the turns that these are")]
 pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     at: &mut Executing<'_, C>,
@@ -165,7 +164,7 @@ fn most(warps: usize, lease: u32) -> u64 {
 }
 
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as above")]
+#[expect(clippy::too_many_arguments, reason = "what the turns have that these are, and the session")]
 fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     at: &mut Executing<'_, C>,
@@ -188,11 +187,15 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut ready = Ready::new(code, std::mem::take(contexts));
     gather(&mut ready, plan, at.warps, &whose);
     let count = ready.len();
+    if count == 0 {
+        *contexts = ready.done();
+        return Ok(Turns::default());
+    }
     let last = if count == whose.own().count_ones() as usize { ALONE } else { whose.lease };
     let mut round = Round { count, start: 0, lease: whose.lease, last, ran: 0, again: false };
     let mut turns = Turns::default();
     let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, fault: None };
-    while count > 0 {
+    loop {
         ready.fuel(round.nth(count - 1), round.last);
         let along = Along { sites, mask: ALL, lanes: &lanes.1, watch: u32::MAX, trip: *trip };
         round.ran = ready.run(round.start, code, along, &mut host).unwrap_or(0);
