@@ -1,6 +1,7 @@
 //! A kernel with all that a launch needs, described by one call after the other.
 
 use super::argument::{Argument, Element, Given};
+use super::dimensions::Dimensions;
 use super::error::Error;
 use super::left::{Left, Verdict};
 use super::module::Module;
@@ -13,34 +14,6 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Numbers of blocks, or of threads of a block, in x, y and z: `n`, `(x, y)`, `(x, y, z)` or `[x, y, z]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dimensions(pub(super) [u32; 3]);
-
-impl From<u32> for Dimensions {
-    fn from(x: u32) -> Self {
-        Self([x, 1, 1])
-    }
-}
-
-impl From<(u32, u32)> for Dimensions {
-    fn from((x, y): (u32, u32)) -> Self {
-        Self([x, y, 1])
-    }
-}
-
-impl From<(u32, u32, u32)> for Dimensions {
-    fn from((x, y, z): (u32, u32, u32)) -> Self {
-        Self([x, y, z])
-    }
-}
-
-impl From<[u32; 3]> for Dimensions {
-    fn from(all: [u32; 3]) -> Self {
-        Self(all)
-    }
-}
 
 /// A kernel of a PTX module with its launch: grid, arguments, what must come out, what is checked, and under which models.
 ///
@@ -304,6 +277,18 @@ impl<'a> Kernel<'a> {
     /// The observers of a run that ends at the first defect.
     pub(super) fn observers(&self, env: &Arc<ProgEnv>) -> Observers {
         Observers::of(&self.checks, env, self.races())
+    }
+}
+
+impl Module {
+    /// A launch of the kernel of a name. That there is none is told when it is run.
+    pub fn kernel<'a>(&self, name: &str) -> Kernel<'a> {
+        self.only().entry(name)
+    }
+
+    /// A launch of its only kernel.
+    pub fn only<'a>(&self) -> Kernel<'a> {
+        Kernel::of(self.clone())
     }
 }
 

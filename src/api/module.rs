@@ -1,7 +1,6 @@
 //! A PTX module that was read and checked once, to be launched from many times.
 
 use super::error::Error;
-use super::kernel::Kernel;
 use crate::base::{FileId, SourceMap};
 use crate::launch::{build, text_of};
 use crate::machine::ControlModel;
@@ -99,16 +98,6 @@ impl Module {
     #[must_use]
     pub fn pointer_bytes(&self) -> u32 {
         self.0.env.target.address_bits / 8
-    }
-
-    /// A launch of the kernel of a name. That there is none is told when it is run.
-    pub fn kernel<'a>(&self, name: &str) -> Kernel<'a> {
-        self.only().entry(name)
-    }
-
-    /// A launch of its only kernel.
-    pub fn only<'a>(&self) -> Kernel<'a> {
-        Kernel::of(self.clone())
     }
 
     pub(super) fn sources(&self) -> &Arc<SourceMap> {
