@@ -42,11 +42,12 @@ pub use warpstep_core::{alu, base, choice, machine, memory, program, ptx, verdic
 
 pub use alu::image::{Address, Filter, Geometry, Read};
 pub use api::{
-    Argument, Buffer, Check, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Proof, Run, Surface,
-    Texture,
+    Argument, Buffer, Check, Comparison, Dimensions, Element, Error, ErrorKind, Finding, Hunted, Kernel, Left, Module,
+    Proof, Run, Seen, Surface, Texture,
 };
 pub use explore::Progress;
 pub use machine::{ControlModel, MemoryModel};
+pub use memory::flat::Lent;
 
 /// The page that teaches the library: its examples are run as tests.
 #[cfg(doctest)]

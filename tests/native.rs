@@ -30,7 +30,96 @@ fn what_is_kept_at_a_barrier_comes_back() {
     ret;
 }
 ";
-    assert!(same(text, [64, 1, 1], &[None, Some(1)], 3) > 0);
+    assert!(same(text, ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], 3) > 0);
+}
+
+/// What the interpreter leaves in a register is there still where a number is not computed, though the register's values lie on a line.
+#[test]
+fn what_is_not_computed_stays() {
+    let text = "
+.version 7.0\n.target sm_60\n.address_size 64
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{
+    .reg .pred %p<3>; .reg .b32 %t, %r<4>; .reg .b64 %out, %at;
+    ld.param.u64 %out, [memory];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %at, %t, 4, %out;
+    setp.lt.u32 %p0, %t, 4000;
+    setp.gt.u32 %p1, 3, 4;
+    mov.u32 %r1, 9;
+    vote.ballot.b32 %r0, %p0;
+    @%p1 shr.u32 %r0, %r1, 1;
+    st.global.u32 [%at], %r0;
+    ret;
+}
+";
+    assert!(same(text, ([2, 1, 1], [64, 1, 1]), &[None], 3) > 0);
+}
+
+/// Whose turn is when can be seen of tickets that warps take: in blocks whose warps wait for each other, end early or part, and from
+/// one block to the next, in which shared memory is zero and registers are its own.
+#[test]
+fn turns_come_in_the_same_order() {
+    let text = |part: &str| {
+        format!(
+            "
+.version 7.0\n.target sm_60\n.address_size 64
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{{
+    .shared .align 4 .b8 words[64];
+    .reg .pred %p<3>; .reg .b32 %t, %c, %r<8>; .reg .b64 %m, %at, %s;
+    ld.param.u64 %m, [memory];
+    mov.u32 %t, %tid.y;
+    mov.u32 %r0, %ntid.x;
+    mov.u32 %r1, %tid.x;
+    mad.lo.u32 %t, %t, %r0, %r1;
+    mov.u32 %c, %ctaid.y;
+    mov.u32 %r0, %nctaid.x;
+    mov.u32 %r1, %ctaid.x;
+    mad.lo.u32 %c, %c, %r0, %r1;
+    mad.lo.u32 %r0, %c, 128, %t;
+    mad.wide.u32 %at, %r0, 16, %m;
+    mov.u64 %s, words;
+    ld.shared.u32 %r2, [%s];
+    atom.global.add.u32 %r3, [%m], 1;
+    add.u32 %r2, %r2, %r1;
+    st.global.u32 [%at+64], %r2;
+    st.global.u32 [%at+68], %r3;
+    bar.sync 0;
+    st.shared.u32 [%s], 7;
+    and.b32 %r4, %c, 3;
+    setp.eq.u32 %p0, %r4, 1;
+    setp.ge.u32 %p1, %t, 96;
+    and.pred %p0, %p0, %p1;
+    @%p0 ret;
+    {part}
+    atom.global.add.u32 %r3, [%m], 1;
+    st.global.u32 [%at+72], %r3;
+    bar.sync 0;
+    mov.u32 %r5, 0;
+again:
+    atom.global.add.u32 %r3, [%m], 1;
+    bar.sync 1;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p2, %r5, 3;
+    @%p2 bra again;
+    st.global.u32 [%at+76], %r3;
+    ret;
+}}
+"
+        )
+    };
+    // With a token on the stack that is pushed natively.
+    let loops = "mov.u32 %r6, 0;\nonce: add.u32 %r6, %r6, 1; setp.gt.u32 %p2, %r6, 2; @%p2 bra on; bar.sync 2;\n\
+                 atom.global.add.u32 %r3, [%m], 1; st.global.u32 [%at+64], %r3; bra once;\non:";
+    // One warp of some blocks parts and meets again.
+    let parts =
+        "setp.ne.u32 %p2, %r4, 2; @%p2 bra on; setp.gt.u32 %p2, %t, 40; @%p2 bra on; st.global.u32 [%at+72], 9;\non:";
+    for part in ["", loops, parts] {
+        for block in [[128, 1, 1], [16, 8, 1], [64, 1, 1], [32, 1, 1], [96, 1, 1], [100, 1, 1]] {
+            assert!(same(&text(part), ([3, 5, 1], block), &[None, Some(1)], 4) > 0);
+        }
+    }
 }
 
 /// Where no block of memory is known yet, no address is taken for one of its.

@@ -142,7 +142,9 @@ fn results_that_depend_on_the_schedule() {
     let hunted = hunt(&target, Strategy::Random, 0..200, false, 2);
     let [found] = &hunted.findings[..] else { panic!("{hunted:?}") };
     assert_eq!(found.signature, Signature::Differs(Some("counter".into())));
-    let Ending::Differs(Unexpected { mismatches, output_mismatch: None }) = &found.ending else { panic!("{found:?}") };
+    let Ending::Differs(Unexpected { mismatches, output_mismatch: None, .. }) = &found.ending else {
+        panic!("{found:?}")
+    };
     assert_eq!((mismatches[0].differing, mismatches[0].largest), (1, 1.0));
 }
 

@@ -2,6 +2,7 @@
 
 use super::described::Described;
 use crate::launch::{Meaning, Scalar};
+use crate::memory::flat::Lent;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use half::{bf16, f16};
 use std::ops::{Deref, DerefMut};
@@ -55,6 +56,8 @@ pub(super) enum Given<'a> {
     Null,
     /// Device memory that holds these elements.
     Memory(Scalar, Memory<'a>),
+    /// A part of the memory of an argument before: its number, and from which byte on.
+    Within(usize, u64),
     /// A texture or surface, whose texels these are.
     Image(Box<Described>, Memory<'a>),
 }
@@ -63,20 +66,57 @@ pub(super) enum Given<'a> {
 pub(super) enum Memory<'a> {
     /// What it holds at first; the caller does not see what becomes of it.
     Read(&'a [u8]),
+    /// What it holds at first, and has to hold at last.
+    Kept(&'a [u8]),
+    /// The same of bytes that are lent for the run, unless they were given to the device.
+    Lent(Option<Box<dyn Lent>>),
     /// What it holds at first, and at last; of a buffer, whether it holds anything at first.
     Write(&'a mut [u8], Option<&'a mut bool>),
 }
 
 impl Memory<'_> {
-    pub(super) const fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Self::Read(bytes) => bytes,
+            Self::Lent(loan) => loan.as_ref().map_or(&[], |loan| loan.bytes()),
+            Self::Read(bytes) | Self::Kept(bytes) => bytes,
             Self::Write(bytes, _) => bytes,
         }
     }
+
+    /// Whether the host, or a kernel that ended, has written it.
+    pub(super) const fn is_written(&self) -> bool {
+        !matches!(self, Self::Write(_, Some(false)))
+    }
 }
 
-impl Argument<'_> {
+impl<'a> Argument<'a> {
+    /// A number whose type is known only when the program runs: its bytes, little-endian.
+    pub fn number(ty: Scalar, bytes: impl Into<Vec<u8>>) -> Self {
+        Self(Given::Number(ty, bytes.into()))
+    }
+
+    /// Memory of elements whose type is known only when the program runs, as of a slice that is borrowed for writing.
+    pub const fn memory(ty: Scalar, bytes: &'a mut [u8]) -> Self {
+        Self(Given::Memory(ty, Memory::Write(bytes, None)))
+    }
+
+    /// The same of memory that must stay as it is: that a kernel left something else there is an error.
+    pub const fn kept(ty: Scalar, bytes: &'a [u8]) -> Self {
+        Self(Given::Memory(ty, Memory::Kept(bytes)))
+    }
+
+    /// Memory in which the kernel works in place: nothing is copied. Where that cannot be, on memory that is not flat, with
+    /// asynchronous copies, and in searches, it is copied as a slice is. After an error it holds what the kernel left there
+    /// until then. Kernels are slower on it.
+    pub fn in_place(ty: Scalar, bytes: impl Lent + 'static) -> Self {
+        Self(Given::Memory(ty, Memory::Lent(Some(Box::new(bytes)))))
+    }
+
+    /// A pointer into the memory of an argument before, by its number among the arguments, so many bytes from its start.
+    pub const fn within(argument: usize, offset: u64) -> Self {
+        Self(Given::Within(argument, offset))
+    }
+
     /// A struct or an array that is passed by value: its bytes, as the kernel's parameter lays them out.
     pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self(Given::Struct(bytes.into()))

@@ -2,7 +2,7 @@
 
 use crate::base::SourceMap;
 use crate::explore::Ending;
-use crate::launch::{Failure, Problem};
+use crate::launch::{Failure, Problem, Unexpected};
 use crate::program::env::ProgEnv;
 use crate::report::{Diagnostic, EndedEarly, StopReport, exit_code, hunt, problem};
 use crate::verdict::Stop;
@@ -88,7 +88,11 @@ impl Error {
     pub(super) fn ended(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> Self {
         let text = hunt::ending(ending, (None, &EndedEarly::default()), env, sources, false).to_string();
         let Ending::Stopped(stop) = ending else {
-            let (code, json) = ("mismatch".to_owned(), json!(hunt::Ended::new(ending.clone(), None, (env, sources))));
+            let (code, mut json) =
+                ("mismatch".to_owned(), json!(hunt::Ended::new(ending.clone(), None, (env, sources))));
+            if let Ending::Unexpected(Unexpected { refused: Some(why), .. }) = ending {
+                json["refused"] = json!(why);
+            }
             return Self(Box::new(Parts { kind: ErrorKind::Defect, code, text, json, stop: None }));
         };
         let json = StopReport::new(stop, env, sources).json();

@@ -1,48 +1,19 @@
 //! A kernel with all that a launch needs, described by one call after the other.
 
 use super::argument::{Argument, Element, Given};
+use super::dimensions::Dimensions;
 use super::error::Error;
-use crate::base::{FileId, SourceMap};
+use super::left::{Left, Verdict};
+use super::module::Module;
 use crate::check::{Check, Observers, RacesOptions};
 use crate::explore::Progress;
-use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar, build, text_of};
-use crate::machine::{Config, ControlModel, MemoryModel};
+use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar};
+use crate::machine::{Config, ControlModel, Interrupted, MemoryModel};
 use crate::program::env::ProgEnv;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// What a text of PTX is called in messages that came from no file.
-const UNNAMED: &str = "kernel.ptx";
-
-/// Numbers of blocks, or of threads of a block, in x, y and z: `n`, `(x, y)`, `(x, y, z)` or `[x, y, z]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dimensions(pub(super) [u32; 3]);
-
-impl From<u32> for Dimensions {
-    fn from(x: u32) -> Self {
-        Self([x, 1, 1])
-    }
-}
-
-impl From<(u32, u32)> for Dimensions {
-    fn from((x, y): (u32, u32)) -> Self {
-        Self([x, y, 1])
-    }
-}
-
-impl From<(u32, u32, u32)> for Dimensions {
-    fn from((x, y, z): (u32, u32, u32)) -> Self {
-        Self([x, y, z])
-    }
-}
-
-impl From<[u32; 3]> for Dimensions {
-    fn from(all: [u32; 3]) -> Self {
-        Self(all)
-    }
-}
 
 /// A kernel of a PTX module with its launch: grid, arguments, what must come out, what is checked, and under which models.
 ///
@@ -50,16 +21,19 @@ impl From<[u32; 3]> for Dimensions {
 /// memory that acts at once, by the fair deterministic schedule.
 #[must_use]
 pub struct Kernel<'a> {
-    pub(super) sources: SourceMap,
-    pub(super) file: FileId,
-    /// For the control model of the target's hardware.
-    pub(super) env: Arc<ProgEnv>,
+    pub(super) module: Module,
     pub(super) launch: KernelLaunch,
     pub(super) args: Vec<(String, Argument<'a>)>,
     /// Textures and surfaces by the variables that they are bound to.
     pub(super) bound: Vec<(String, Argument<'a>)>,
     pub(super) expected: Vec<(String, Expect)>,
+    /// The caller's own code that judges results.
+    pub(super) verdict: Option<Verdict>,
     pub(super) checks: Vec<Check>,
+    /// Whether the caller wants what is done to end.
+    pub(super) interrupted: Option<Interrupted>,
+    /// Threads of this computer that a hunt takes.
+    pub(super) jobs: Option<usize>,
     pub(super) config: Config,
     pub(super) progress: Progress,
     pub(super) max_states: Option<u64>,
@@ -68,12 +42,12 @@ pub struct Kernel<'a> {
 }
 
 impl<'a> Kernel<'a> {
-    /// The kernel of a PTX module; where it has several, [`Kernel::entry`] says which.
+    /// The kernel of a PTX module; where it has several, [`Kernel::entry`] says which. Who launches it often keeps the [`Module`].
     ///
     /// # Errors
     /// Everything that is wrong with the text.
     pub fn from_ptx(text: &str) -> Result<Self, Error> {
-        Self::of(UNNAMED, text)
+        Module::from_ptx(text).map(Self::of)
     }
 
     /// The same of a file, which messages name.
@@ -81,29 +55,25 @@ impl<'a> Kernel<'a> {
     /// # Errors
     /// The file cannot be read; everything that is wrong with its text.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
-        let text = text_of(path).map_err(|kind| Error::input(&[kind.at(None)], &SourceMap::default()))?;
-        Self::of(&path.display().to_string(), &text)
+        Module::from_file(path).map(Self::of)
     }
 
-    fn of(name: &str, text: &str) -> Result<Self, Error> {
-        let mut sources = SourceMap::default();
-        let file = sources.add(name, text);
-        let env = build(&[file], None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
-        Ok(Self {
-            sources,
-            file,
-            env: Arc::new(env),
+    pub(super) fn of(module: Module) -> Self {
+        Self {
+            module,
             launch: KernelLaunch { grid: [1; 3], block: [1; 3], ..KernelLaunch::default() },
             args: Vec::new(),
             bound: Vec::new(),
             expected: Vec::new(),
+            verdict: None,
             checks: Vec::new(),
+            interrupted: None,
+            jobs: None,
             config: Config::default(),
             progress: Progress::Fair,
             max_states: None,
             misuse: None,
-        })
+        }
     }
 
     /// The kernel's name, where the module has several.
@@ -159,15 +129,31 @@ impl<'a> Kernel<'a> {
         self.expected(elements, Some(relative))
     }
 
-    fn expected<T: Element>(mut self, elements: &[T], rel: Option<f64>) -> Self {
+    /// The same of elements whose type is known only when the program runs: their bytes, and by how much of the expected value
+    /// floats may differ.
+    pub fn expect_bytes(self, ty: Scalar, elements: &[u8], relative: Option<f64>) -> Self {
+        self.expected_as(ty, elements.to_vec(), relative)
+    }
+
+    fn expected<T: Element>(self, elements: &[T], rel: Option<f64>) -> Self {
+        self.expected_as(T::TYPE, bytemuck::cast_slice(elements).to_vec(), rel)
+    }
+
+    fn expected_as(mut self, ty: Scalar, elements: Vec<u8>, rel: Option<f64>) -> Self {
         let Some((name, Argument(Given::Memory(..) | Given::Image(..)))) = self.args.last() else {
             self.misuse = Some("`expect` is about the memory that was given last: call it after `.arg(&mut buffer)`");
             return self;
         };
-        let data = Data::Values(bytemuck::cast_slice(elements).to_vec());
-        let ty: Scalar = T::TYPE;
+        let data = Data::Values(elements);
         self.expected
             .push((name.clone(), Expect { ty, data, abs: None, rel, first: None, unordered: false, at: None }));
+        self
+    }
+
+    /// Code that says whether the results of a run that came to its end are right, or else why they are not, which is a defect
+    /// `mismatch`. A hunt calls it on all its threads.
+    pub fn expect_that(mut self, verdict: impl Fn(&Left<'_>) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        self.verdict = Some(Arc::new(verdict));
         self
     }
 
@@ -227,6 +213,19 @@ impl<'a> Kernel<'a> {
         self
     }
 
+    /// Code that says whether what is done shall end now, before its time: a limit `interrupted`. It is asked very often, by
+    /// all threads.
+    pub fn interrupt(mut self, asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.interrupted = Some(Interrupted::Asked(Arc::new(asked)));
+        self
+    }
+
+    /// Threads of this computer that a hunt takes at most; all if nothing is said.
+    pub const fn jobs(mut self, threads: usize) -> Self {
+        self.jobs = Some(threads);
+        self
+    }
+
     /// Device memory at most, in bytes, and the memory of a search.
     pub const fn max_memory(mut self, bytes: u64) -> Self {
         self.config.max_memory = Some(bytes);
@@ -241,10 +240,7 @@ impl<'a> Kernel<'a> {
 
     /// Refuses what makes no sense together, in the words of who wrote it.
     pub(super) fn sensible(&self, one_run: bool) -> Result<(), Error> {
-        let refuse = |flag, text: &str, why| {
-            let problem = ProblemKind::UnfitFlag { flag, text: text.to_owned(), why }.at(None);
-            Err(Error::input(&[problem], &self.sources))
-        };
+        let refuse = |flag, text: &str, why| Err(self.unfit(flag, text, why));
         if let Some(why) = self.misuse {
             return refuse("expect", "", why);
         }
@@ -267,16 +263,10 @@ impl<'a> Kernel<'a> {
         Ok(())
     }
 
-    /// The program for the control model that was asked for.
-    pub(super) fn program(&self) -> Result<Arc<ProgEnv>, Error> {
-        let target = ControlModel::of_target(self.env.target.sm);
-        let injects = |control| control == ControlModel::Crs;
-        match self.config.control {
-            Some(control) if injects(control) != injects(target) => build(&[self.file], Some(control), &self.sources)
-                .map(Arc::new)
-                .map_err(|problems| Error::input(&problems, &self.sources)),
-            _ => Ok(Arc::clone(&self.env)),
-        }
+    /// That something which was called does not go with the rest.
+    pub(super) fn unfit(&self, flag: &'static str, text: &str, why: &'static str) -> Error {
+        let problem = ProblemKind::UnfitFlag { flag, text: text.to_owned(), why }.at(None);
+        Error::input(&[problem], self.module.sources())
     }
 
     /// How a run looks for races: it ends at the first.
@@ -288,15 +278,22 @@ impl<'a> Kernel<'a> {
     pub(super) fn observers(&self, env: &Arc<ProgEnv>) -> Observers {
         Observers::of(&self.checks, env, self.races())
     }
+}
 
-    /// The name of the module in messages.
-    pub(super) fn path(&self) -> PathBuf {
-        self.sources.get(self.file).map_or_else(PathBuf::new, |source| source.name.clone().into())
+impl Module {
+    /// A launch of the kernel of a name. That there is none is told when it is run.
+    pub fn kernel<'a>(&self, name: &str) -> Kernel<'a> {
+        self.only().entry(name)
+    }
+
+    /// A launch of its only kernel.
+    pub fn only<'a>(&self) -> Kernel<'a> {
+        Kernel::of(self.clone())
     }
 }
 
 impl fmt::Debug for Kernel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kernel").field("ptx", &self.path()).field("launch", &self.launch).finish_non_exhaustive()
+        f.debug_struct("Kernel").field("ptx", &self.module.name()).field("launch", &self.launch).finish_non_exhaustive()
     }
 }

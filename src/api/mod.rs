@@ -20,17 +20,25 @@
 //! ```
 
 mod argument;
+mod comparison;
 mod described;
+mod dimensions;
 mod error;
 mod image;
 mod kernel;
+mod left;
+mod module;
 mod prepared;
 mod search;
 
 pub use crate::check::Check;
 pub use argument::{Argument, Buffer, Element};
+pub use comparison::{Comparison, Seen};
+pub use dimensions::Dimensions;
 pub use error::{Error, ErrorKind};
 pub use image::{Surface, Texture};
-pub use kernel::{Dimensions, Kernel};
+pub use kernel::Kernel;
+pub use left::Left;
+pub use module::Module;
 pub use prepared::Run;
 pub use search::{Finding, Hunted, Proof};

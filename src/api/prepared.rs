@@ -4,13 +4,16 @@ use super::argument::{Given, Memory};
 use super::described::Described;
 use super::error::Error;
 use super::kernel::Kernel;
+use super::left::Left;
+use crate::base::SourceMap;
 use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
-use crate::explore::{Ending, Limits, Played, Refusal, ScheduleFile, Target};
-use crate::launch::{Arg, Buffer, Data, ImageSpec, KernelLaunch, Scalar, Spec, Texels};
+use crate::explore::{Ending, Judge, Limits, Played, Refusal, ScheduleFile, Target};
+use crate::launch::{Arg, Device, Failure, ImageSpec, KernelLaunch, Spec, Texels};
 use crate::machine::{Bounds, Config, DeviceShape, Host, Stats};
 use crate::report::Diagnostic;
 use crate::verdict::{ImageKind, Stop};
+use std::sync::Arc;
 
 /// What a run gave that ended as it should; the kernel's memory has been written back.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,8 +50,8 @@ impl Kernel<'_> {
         };
         let steps = self.config.max_steps.unwrap_or(u64::MAX);
         let limits = Limits { steps, fair_steps: 0 };
-        let played = target.watch(&mut *oracle, limits, &mut observers);
-        self.finish(&target, &played)
+        let played = target.watch_once(&mut *oracle, limits, &mut observers);
+        self.finish(&played)
     }
 
     /// Runs a schedule again that [`Finding::schedule`](super::Finding::schedule) gave, or that a command saved: the defect
@@ -59,7 +62,7 @@ impl Kernel<'_> {
     pub fn replay(mut self, schedule: &str) -> Result<Run, Error> {
         self.sensible(true)?;
         let target = self.target(true)?;
-        let mut sources = self.sources.clone();
+        let mut sources = SourceMap::clone(self.module.sources());
         let id = sources.add("schedule", schedule);
         let refuse =
             |(error, at): Refusal| Error::diagnostics(&[Diagnostic::from(error.wording()).at(id, at)], &sources);
@@ -81,20 +84,32 @@ impl Kernel<'_> {
             let what = "a schedule gives another run than the one that was recorded";
             played.ending = Ending::Stopped(Stop::internal(what, None));
         }
-        self.finish(&target, &played)
+        self.finish(&played)
     }
 
     /// Gives the memory back, if all is as it should be.
-    fn finish(&mut self, target: &Target, played: &Played) -> Result<Run, Error> {
+    fn finish(&mut self, played: &Played) -> Result<Run, Error> {
         if played.ending != Ending::Expected {
-            return Err(self.ended(target, &played.ending));
+            let device = &played.device;
+            return Err(Error::ended(&played.ending, device.context().env(), device.sources()));
+        }
+        for (name, argument) in &self.args {
+            if let Given::Memory(_, Memory::Kept(bytes)) = argument.0
+                && played.device.contents(name).is_some_and(|(_, left)| left != bytes)
+            {
+                return Err(self.unfit("memory", name, "it may only be read, and the kernel wrote to it"));
+            }
         }
         for (name, argument) in self.args.iter_mut().chain(&mut self.bound) {
             let (Given::Memory(_, memory) | Given::Image(_, memory)) = &mut argument.0 else { continue };
             let Some((_, left)) = played.device.contents(name) else { continue };
-            if let Memory::Write(bytes, written) = memory {
-                bytes.copy_from_slice(left);
-                written.iter_mut().for_each(|written| **written = true);
+            match memory {
+                Memory::Write(bytes, written) => {
+                    bytes.copy_from_slice(left);
+                    written.iter_mut().for_each(|written| **written = true);
+                }
+                Memory::Lent(Some(loan)) => loan.bytes_mut().copy_from_slice(left),
+                Memory::Read(_) | Memory::Kept(_) | Memory::Lent(None) => {}
             }
         }
         let stats = played.stats.first().copied().unwrap_or_default();
@@ -102,47 +117,78 @@ impl Kernel<'_> {
     }
 
     /// The kernel with its memory made. `search`: it is run many times, from the state that all runs share.
-    pub(super) fn target(&self, search: bool) -> Result<Target, Error> {
-        let env = self.program()?;
-        let bounds = Bounds::new(Host::default(), self.config.timeout, None, search);
+    pub(super) fn target(&mut self, search: bool) -> Result<Target, Error> {
+        let env = self.module.program(self.config.control)?;
+        let host = Host { taken: None, interrupted: self.interrupted.clone() };
         let mut config = Config {
             eager: search || self.config.seed.is_some(),
             leaks: self.checks.contains(&Check::Leaks),
             liveness: search || self.checks.contains(&Check::Liveness),
-            bounds,
+            bounds: Bounds::new(host, self.config.timeout, None, search),
+            // Runs are told who decides and for how long.
+            seed: None,
+            max_steps: None,
             ..self.config.clone()
         };
         config.max_memory = Some(config.max_memory.unwrap_or(USUAL_MEMORY));
         if let Some(shape) = config.memory.device().map(DeviceShape::of) {
             config.device = shape;
         }
-        Target::new(self.spec(), env, self.sources.clone(), config)
-            .map_err(|failure| Error::failure(failure, &self.env, &self.sources))
+        let (module, sources) = (self.module.clone(), Arc::clone(self.module.sources()));
+        let made = || -> Result<Target, Failure> {
+            let mut device = Device::new(env, Arc::clone(&sources), config)?;
+            let lends = !search && device.context().takes_loans();
+            for (name, argument) in self.args.iter_mut().chain(&mut self.bound) {
+                let (ty, memory) = match &mut argument.0 {
+                    Given::Memory(ty, memory) => (*ty, memory),
+                    Given::Image(described, memory) => (described.ty, memory),
+                    _ => continue,
+                };
+                if let Memory::Lent(loan) = memory
+                    && let Some(loan) = if lends { loan.take() } else { None }
+                {
+                    device.add_loan(name, ty, loan)?;
+                    continue;
+                }
+                device.add_contents(name, ty, memory.bytes(), memory.is_written())?;
+            }
+            let spec = self.spec();
+            device.prepare(&spec)?;
+            Ok(Target::on(device, spec)?.judged(self.judge()))
+        };
+        made().map_err(|failure| Error::failure(failure, module.env(), &sources))
     }
 
-    /// The launch as a launch file would say it.
+    /// The caller's own code that judges results, as a target calls it.
+    fn judge(&self) -> Option<Judge> {
+        let verdict = Arc::clone(self.verdict.as_ref()?);
+        Some(Arc::new(move |device: &Device| verdict(&Left(device)).err()))
+    }
+
+    /// The launch as a launch file would say it, but for the buffers.
     fn spec(&self) -> Spec {
-        let mut spec = Spec { ptx: vec![(self.path(), None)], ..Spec::default() };
+        let mut spec = Spec { ptx: vec![(self.module.path(), None)], ..Spec::default() };
         let mut launch = KernelLaunch { args: Vec::new(), ..self.launch.clone() };
         for (name, argument) in &self.args {
             let arg = match &argument.0 {
                 Given::Number(ty, bytes) => Arg::Scalar(*ty, bytes.clone()),
                 Given::Struct(bytes) => Arg::Bytes(bytes.clone()),
                 Given::Null => Arg::Null,
-                Given::Memory(ty, memory) => {
-                    spec.buffers.insert(name.clone(), held(*ty, memory));
-                    Arg::Buffer { name: name.clone(), offset: 0 }
+                Given::Memory(..) => Arg::Buffer { name: name.clone(), offset: 0 },
+                Given::Within(argument, offset) => {
+                    let name = self.args.get(*argument).map_or(name, |(name, _)| name).clone();
+                    Arg::Buffer { name, offset: *offset }
                 }
-                Given::Image(described, memory) => {
-                    image(&mut spec, name, described, memory, None);
+                Given::Image(described, _) => {
+                    image(&mut spec, name, described, None);
                     Arg::Handle { kind: described.kind, name: name.clone() }
                 }
             };
             launch.args.push((arg, None));
         }
         for (variable, argument) in &self.bound {
-            if let Given::Image(described, memory) = &argument.0 {
-                image(&mut spec, variable, described, memory, Some(variable.clone()));
+            if let Given::Image(described, _) = &argument.0 {
+                image(&mut spec, variable, described, Some(variable.clone()));
             }
         }
         spec.expect.extend(self.expected.iter().cloned());
@@ -151,18 +197,8 @@ impl Kernel<'_> {
     }
 }
 
-/// A buffer that holds what a caller has.
-fn held(ty: Scalar, memory: &Memory<'_>) -> Buffer {
-    let bytes = memory.bytes();
-    let len = Some((bytes.len() / ty.size()) as u64);
-    let unwritten = matches!(memory, Memory::Write(_, Some(written)) if !**written);
-    let init = if unwritten { Data::Uninit } else { Data::Values(bytes.to_vec()) };
-    Buffer { ty, init, len, at: None }
-}
-
-/// Adds a texture or surface and the buffer of its texels.
-fn image(spec: &mut Spec, name: &str, described: &Described, memory: &Memory<'_>, variable: Option<String>) {
-    spec.buffers.insert(name.to_owned(), held(described.ty, memory));
+/// Adds a texture or surface, whose texels a buffer of its name has.
+fn image(spec: &mut Spec, name: &str, described: &Described, variable: Option<String>) {
     let texels = Texels::Buffer { name: name.to_owned(), offset: 0 };
     let new = ImageSpec { texels, variable, ..described.spec.clone() };
     let all = match described.kind {

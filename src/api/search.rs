@@ -6,14 +6,14 @@ use super::prepared::USUAL_MEMORY;
 use crate::check::Check;
 use crate::choice::{Fair, Strategy};
 use crate::explore::space::{Fairness, Options};
-use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, Target};
+use crate::explore::{Ended, Ending, Hunt, Limits, Proof as Found, Prove, Proved, Recorded, Signature, Target};
 use crate::machine::walk::Grain;
-use crate::machine::{ControlModel, Stopwatch};
+use crate::machine::{ControlModel, Interrupted, Stopwatch};
 use crate::report::{Models, hunt, prove};
 use crate::verdict::Stop;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A defect, with the schedule that shows it.
 #[derive(Debug)]
@@ -24,6 +24,11 @@ pub struct Finding {
     pub error: Error,
     /// The schedule as text, for [`Kernel::replay`].
     pub schedule: String,
+    /// How many seeds showed it; 1 where none was counted.
+    pub times: u64,
+    /// What tells its defect from others of the same kernel, in every process of this version: where the seeds of a hunt are
+    /// shared among several, findings of one signature are one.
+    pub signature: String,
 }
 
 impl fmt::Display for Finding {
@@ -71,12 +76,12 @@ impl fmt::Display for Proof {
 }
 
 impl Kernel<'_> {
-    /// Runs the default schedule and one for each seed, on all cores, and gives every distinct defect. The kernel's memory
+    /// Runs the default schedule and one for each seed, on all cores ([`Kernel::jobs`]), and gives every distinct defect. The kernel's memory
     /// stays as it is.
     ///
     /// # Errors
     /// What is wrong with the launch; the kernel needs what warpstep cannot do; an error of warpstep.
-    pub fn hunt(self, seeds: Range<u64>) -> Result<Hunted, Error> {
+    pub fn hunt(mut self, seeds: Range<u64>) -> Result<Hunted, Error> {
         self.sensible(false)?;
         let mut target = self.target(true)?;
         let unhunted = Limits::of_run(None, self.config.max_steps);
@@ -91,6 +96,12 @@ impl Kernel<'_> {
         let first = target.record(Fair, Limits { steps, ..limits }, watchers());
         let mut findings: Vec<Finding> = self.finding(&target, None, &first)?.into_iter().collect();
         let strategy = Strategy::Random;
+        let interrupted = AtomicBool::new(false);
+        let asked = |_, _| {
+            if self.interrupted.as_ref().is_some_and(Interrupted::is_so) {
+                interrupted.store(true, Ordering::Relaxed);
+            }
+        };
         let search = Hunt {
             target: &target,
             strategy,
@@ -98,10 +109,10 @@ impl Kernel<'_> {
             limits,
             watchers: watchers().any().then_some(&watchers),
             keep_going: true,
-            jobs: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            jobs: self.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
             time: Stopwatch::start(target.bounds().search_left()),
-            interrupted: &AtomicBool::new(false),
-            progress: &|_, _| (),
+            interrupted: &interrupted,
+            progress: &asked,
         };
         let hunted = search.run();
         if let Ended::Unsupported(stop) | Ended::Internal(stop) = &hunted.ended {
@@ -111,7 +122,8 @@ impl Kernel<'_> {
         let by_default = !findings.is_empty();
         for found in &hunted.findings {
             let recorded = target.record(strategy.oracle(found.seed), limits, watchers());
-            findings.extend(self.finding(&target, Some(found.seed), &recorded)?);
+            let finding = self.finding(&target, Some(found.seed), &recorded)?;
+            findings.extend(finding.map(|finding| Finding { times: found.times, ..finding }));
         }
         let scope = hunt::Scope { models: &Models::of_target(&target), strategy, limits, measure: None };
         Ok(Hunted {
@@ -128,7 +140,7 @@ impl Kernel<'_> {
     ///
     /// # Errors
     /// As of [`Kernel::hunt`].
-    pub fn prove(self) -> Result<Proof, Error> {
+    pub fn prove(mut self) -> Result<Proof, Error> {
         self.sensible(true)?;
         let target = self.target(true)?;
         let env = target.program();
@@ -148,8 +160,10 @@ impl Kernel<'_> {
             findings.extend(self.finding(&target, None, &shown.recorded)?);
         }
         for endless in &proof.endless {
-            let error = self.ended(&target, &Ending::Stopped(endless.stop.clone()));
-            findings.push(Finding { seed: None, error, schedule: saved(&target, &endless.shown.recorded) });
+            let ending = Ending::Stopped(endless.stop.clone());
+            let signature = signature(Signature::of_end(&ending, &endless.shown.recorded.played.circle));
+            let (error, schedule) = (self.ended(&target, &ending), saved(&target, &endless.shown.recorded));
+            findings.push(Finding { seed: None, error, schedule, times: 1, signature });
         }
         Ok(self.proved(&target, &proof, findings))
     }
@@ -172,7 +186,8 @@ impl Kernel<'_> {
         match ending {
             Ending::Stopped(stop) if stop.is_ours() || matches!(stop, Stop::Unsupported(..)) => Err(error()),
             ending if ending.is_defect() => {
-                Ok(Some(Finding { seed, error: error(), schedule: saved(target, recorded) }))
+                let signature = signature(Signature::of(&recorded.played));
+                Ok(Some(Finding { seed, error: error(), schedule: saved(target, recorded), times: 1, signature }))
             }
             _ => Ok(None),
         }
@@ -183,8 +198,13 @@ impl Kernel<'_> {
     }
 }
 
+/// A signature as text.
+fn signature(signature: Option<Signature>) -> String {
+    signature.map_or_else(String::new, |signature| format!("{signature:?}"))
+}
+
 /// The text of a schedule of a run.
-fn saved(target: &Target, recorded: &Recorded) -> String {
+pub(super) fn saved(target: &Target, recorded: &Recorded) -> String {
     let (env, sources) = target.listing();
     let found = hunt::headline(&recorded.played.ending, env, sources);
     let named = target.spec().ptx.iter().map(|(path, _)| path.display().to_string()).collect();

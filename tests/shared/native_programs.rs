@@ -256,7 +256,7 @@ fn program(seed: u64) -> String {
 /// All that can be told of a run.
 fn told(
     env: &Arc<ProgEnv>,
-    block: [u32; 3],
+    (grid, block): ([u32; 3], [u32; 3]),
     control: ControlModel,
     seed: Option<u64>,
     engine: Engine,
@@ -267,7 +267,7 @@ fn told(
     let mut context = Context::new(Arc::clone(env), config).unwrap();
     let memory = context.alloc("memory", 40_000).unwrap();
     let params = [&memory.to_le_bytes()[..], &n.to_le_bytes()].concat();
-    let launch = Launch { entry: "k".into(), grid: [2, 1, 1], block, shared_bytes: 0, params };
+    let launch = Launch { entry: "k".into(), grid, block, shared_bytes: 0, params };
     let mut printed = Vec::new();
     let ended = context.launch(&launch, &mut |bytes| printed.extend_from_slice(bytes));
     let bytes = context.bytes(memory, 40_000).unwrap_or_default().to_vec();
@@ -284,23 +284,24 @@ fn differing(a: &[u8], b: &[u8]) -> Vec<(usize, u8, u8)> {
 pub fn compared(seed: u64, most: u32) -> u32 {
     let blocks = [[64, 1, 1], [16, 4, 1], [16, 8, 1], [48, 1, 1], [8, 8, 1], [32, 2, 1], [7, 5, 1], [32, 1, 1]];
     let block = blocks[(seed % blocks.len() as u64) as usize];
-    same(&program(seed), block, &[None, Some(seed)], most)
+    same(&program(seed), ([2, 1, 1], block), &[None, Some(seed)], most)
 }
 
-/// Compares native runs of a program with the interpreter's, left at every segment up to a number; gives how many there were.
-pub fn same(text: &str, block: [u32; 3], schedules: &[Option<u64>], most: u32) -> u32 {
+/// Compares native runs of a program, on a grid of blocks, with the interpreter's, left at every segment up to a number; gives how
+/// many there were.
+pub fn same(text: &str, shape: ([u32; 3], [u32; 3]), schedules: &[Option<u64>], most: u32) -> u32 {
     let mut runs = 0;
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit] {
         let mut sources = SourceMap::default();
         let id = sources.add("random.ptx", text);
         let env = Arc::new(build(&[id], Some(control), &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}")));
         for schedule in schedules {
-            let wanted = told(&env, block, control, *schedule, Engine::Interpreter);
+            let wanted = told(&env, shape, control, *schedule, Engine::Interpreter);
             for trip in 0..=most {
-                let seen = told(&env, block, control, *schedule, Engine::Native { trip });
+                let seen = told(&env, shape, control, *schedule, Engine::Native { trip });
                 assert!(
                     seen == wanted,
-                    "{control:?} {schedule:?} {trip} {block:?}\n{}\n{}\n{:?}\n{text}",
+                    "{control:?} {schedule:?} {trip} {shape:?}\n{}\n{}\n{:?}\n{text}",
                     wanted.0,
                     seen.0,
                     differing(&wanted.1, &seen.1)

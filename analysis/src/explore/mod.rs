@@ -47,4 +47,4 @@ pub use schedule::{Places, Refusal, ScheduleError, ScheduleFile, minor_version};
 pub use script::{ScriptEnd, ScriptSearch, ScriptSpace, Taken};
 pub use smaller::may_be_less;
 pub use symmetry::Symmetry;
-pub use target::{Ending, Played, Target, Way, setup_hash};
+pub use target::{Ending, Judge, Played, Target, Way, setup_hash};

@@ -85,13 +85,13 @@ impl Recorded {
 impl Target {
     /// Runs all launches under observers, if there are any.
     pub fn watch(&self, oracle: &mut dyn Oracle, limits: Limits, observers: &mut Observers) -> Played {
-        if !observers.any() {
-            return self.run(Way { oracle, tell: None, limits });
-        }
-        let mut tell = Heard(&mut *observers);
-        let mut played = self.run(Way { oracle, tell: Some(&mut tell), limits });
-        played.settle(observers);
-        played
+        watched(|way| self.run(way), oracle, limits, observers)
+    }
+
+    /// The same once and no more: nothing is copied to begin with.
+    #[must_use]
+    pub fn watch_once(self, oracle: &mut dyn Oracle, limits: Limits, observers: &mut Observers) -> Played {
+        watched(|way| self.run_once(way), oracle, limits, observers)
     }
 
     /// Runs all launches under observers, and writes down what `oracle` decides. The trace is hashed, and where the run
@@ -126,4 +126,20 @@ impl Target {
         played.settle(&mut observers);
         (played, observers.get().map_or(0, TraceHash::value), switches)
     }
+}
+
+/// A run under observers, if there are any.
+fn watched(
+    run: impl FnOnce(Way<'_>) -> Played,
+    oracle: &mut dyn Oracle,
+    limits: Limits,
+    observers: &mut Observers,
+) -> Played {
+    if !observers.any() {
+        return run(Way { oracle, tell: None, limits });
+    }
+    let mut tell = Heard(&mut *observers);
+    let mut played = run(Way { oracle, tell: Some(&mut tell), limits });
+    played.settle(observers);
+    played
 }

@@ -16,11 +16,20 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// A program, ready to be run again and again from the same state.
 pub struct Target {
-    spec: Spec,
     start: Device,
+    plan: Plan,
+}
+
+/// What is done with a device, and what it must come to.
+struct Plan {
+    spec: Spec,
     launches: Vec<Launch>,
     baseline: Option<Baseline>,
+    judge: Option<Judge>,
 }
+
+/// Says why the results of a run that came to its end are wrong, if they are: code of who runs it. Called by any thread.
+pub type Judge = Arc<dyn Fn(&Device) -> Option<String> + Send + Sync>;
 
 /// The results of a run, which those of others are compared with.
 struct Baseline {
@@ -107,9 +116,9 @@ impl Target {
     /// # Errors
     /// Everything that is wrong with the launches; the memory cap.
     pub fn new(
-        mut spec: Spec,
+        spec: Spec,
         env: impl Into<Arc<ProgEnv>>,
-        sources: SourceMap,
+        sources: impl Into<Arc<SourceMap>>,
         config: Config,
     ) -> Result<Self, Failure> {
         if spec.launches.is_empty() {
@@ -117,26 +126,40 @@ impl Target {
         }
         let mut start = Device::new(env, sources, Config { seed: None, max_steps: None, ..config })?;
         start.prepare(&spec)?;
+        Self::on(start, spec)
+    }
+
+    /// The same on a device that has its buffers.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the launches or what is expected.
+    pub fn on(start: Device, mut spec: Spec) -> Result<Self, Failure> {
         let launches = spec.launches.iter().map(|launch| start.check(launch)).collect::<Result<_, _>>()?;
         start.compare(&spec)?;
         for (name, expect) in &mut spec.expect {
             let problem = |problem| ProblemKind::Data { name: name.clone(), problem }.at(expect.at);
             *expect = expect.read().map_err(|p| Failure::Input(vec![problem(p)]))?;
         }
-        Ok(Self { spec, start, launches, baseline: None })
+        Ok(Self { start, plan: Plan { spec, launches, baseline: None, judge: None } })
+    }
+
+    /// The same where the results of runs also have to please `judge`.
+    #[must_use]
+    pub fn judged(self, judge: Option<Judge>) -> Self {
+        Self { plan: Plan { judge, ..self.plan }, ..self }
     }
 
     /// The same with other launches, whose results are compared with nothing.
     #[must_use]
     pub(super) fn shrunk(&self, launches: Vec<Launch>) -> Self {
-        let spec = Spec { schedule_dependent: true, ..self.spec.clone() };
-        Self { spec, start: self.start.fork(), launches, baseline: None }
+        let spec = Spec { schedule_dependent: true, ..self.plan.spec.clone() };
+        Self { start: self.start.fork(), plan: Plan { spec, launches, baseline: None, judge: None } }
     }
 
     /// What is launched and expected.
     #[must_use]
     pub const fn spec(&self) -> &Spec {
-        &self.spec
+        &self.plan.spec
     }
 
     /// The program, and the files that it and its launches came from: what messages quote.
@@ -160,7 +183,7 @@ impl Target {
     /// The launches, in order.
     #[must_use]
     pub fn launches(&self) -> &[Launch] {
-        &self.launches
+        &self.plan.launches
     }
 
     /// The program, to be shared with observers.
@@ -189,7 +212,7 @@ impl Target {
     pub fn ptx_hash(&self) -> u64 {
         let mut hasher = Xxh3::new();
         let sources = (0..).map_while(|k| self.start.sources().get(FileId(k)));
-        for source in sources.filter(|s| self.spec.ptx.iter().any(|(path, _)| path.display().to_string() == s.name)) {
+        for source in sources.filter(|s| self.spec().ptx.iter().any(|(path, _)| path.display().to_string() == s.name)) {
             hasher.update(&(source.text.len() as u64).to_le_bytes());
             hasher.update(source.text.as_bytes());
         }
@@ -199,7 +222,7 @@ impl Target {
     /// A hash of what else decides about a run: [`setup_hash`].
     #[must_use]
     pub fn setup_hash(&self) -> u64 {
-        setup_hash(&self.launches, self.start.context())
+        setup_hash(self.launches(), self.start.context())
     }
 
     /// What a checkpoint of a search of it belongs to.
@@ -210,6 +233,39 @@ impl Target {
 
     /// Runs all launches once, from the beginning.
     pub fn run(&self, way: Way<'_>) -> Played {
+        self.plan.run(self.start.fork(), way)
+    }
+
+    /// Runs all launches once and no more: nothing is copied to begin with.
+    #[must_use]
+    pub fn run_once(self, way: Way<'_>) -> Played {
+        self.plan.run(self.start, way)
+    }
+
+    /// From now on a run whose results differ from those of `played` has a defect: they depend on the schedule. Compared
+    /// are all buffers and variables, bit by bit, and the output. Nothing is compared when `played` did not end as expected,
+    /// or when the launch file says that its results depend on the schedule.
+    pub fn compare_schedules(&mut self, played: &Played) {
+        if played.ending != Ending::Expected || self.plan.spec.schedule_dependent {
+            return;
+        }
+        let content = |name: &str| {
+            let (ty, bytes) = played.device.contents(name)?;
+            let data = Data::Hex(bytes.to_vec());
+            let at = self.plan.spec.expect.get(name).and_then(|e| e.at);
+            let expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at };
+            Some((name.to_owned(), expect))
+        };
+        let contents = played.device.names().filter_map(content).collect();
+        let text = String::from_utf8_lossy(&played.output).into_owned();
+        let at = self.plan.spec.stdout.as_ref().and_then(|e| e.at);
+        self.plan.baseline = Some(Baseline { contents, output: ExpectStdout { text, sorted: false, at } });
+    }
+}
+
+impl Plan {
+    /// Runs all launches on a device.
+    fn run(&self, device: Device, way: Way<'_>) -> Played {
         let mut played = Played {
             ending: Ending::Expected,
             stats: Vec::with_capacity(self.launches.len()),
@@ -217,7 +273,7 @@ impl Target {
             fair_from: None,
             circle: Vec::new(),
             output: Vec::new(),
-            device: self.start.fork(),
+            device,
         };
         let ended = self.launch_all(way, &mut played);
         played.clock = played.device.context().clock();
@@ -256,26 +312,6 @@ impl Target {
         Ok(())
     }
 
-    /// From now on a run whose results differ from those of `played` has a defect: they depend on the schedule. Compared
-    /// are all buffers and variables, bit by bit, and the output. Nothing is compared when `played` did not end as expected,
-    /// or when the launch file says that its results depend on the schedule.
-    pub fn compare_schedules(&mut self, played: &Played) {
-        if played.ending != Ending::Expected || self.spec.schedule_dependent {
-            return;
-        }
-        let content = |name: &str| {
-            let (ty, bytes) = played.device.contents(name)?;
-            let data = Data::Hex(bytes.to_vec());
-            let at = self.spec.expect.get(name).and_then(|e| e.at);
-            let expect = Expect { ty, data, abs: None, rel: None, first: None, unordered: false, at };
-            Some((name.to_owned(), expect))
-        };
-        let contents = played.device.names().filter_map(content).collect();
-        let text = String::from_utf8_lossy(&played.output).into_owned();
-        let at = self.spec.stdout.as_ref().and_then(|e| e.at);
-        self.baseline = Some(Baseline { contents, output: ExpectStdout { text, sorted: false, at } });
-    }
-
     /// The results against what is expected of them.
     fn compare(&self, played: &Played) -> Ending {
         // What the launch file expects holds under the schedule that it was written for.
@@ -285,7 +321,8 @@ impl Target {
         // That all can be compared was seen before the first run.
         let mismatches = played.device.compare(&self.spec).unwrap_or_default();
         let output_mismatch = self.spec.stdout.as_ref().and_then(|e| compare_output(e, &played.output));
-        let unexpected = Unexpected { mismatches, output_mismatch };
+        let refused = self.judge.as_ref().and_then(|judge| judge(&played.device));
+        let unexpected = Unexpected { mismatches, output_mismatch, refused };
         if !unexpected.is_empty() {
             return Ending::Unexpected(unexpected);
         }
@@ -297,7 +334,7 @@ impl Target {
         };
         let mismatches = baseline.contents.iter().filter_map(differs).collect();
         let output_mismatch = compare_output(&baseline.output, &played.output);
-        let differs = Unexpected { mismatches, output_mismatch };
+        let differs = Unexpected { mismatches, output_mismatch, refused: None };
         if differs.is_empty() { Ending::Expected } else { Ending::Differs(differs) }
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What lies in memory that the host has left alone (D-uninit): no zero, which would look like an initial value.
-const LEFT_ALONE: u8 = 0xcd;
+pub(super) const LEFT_ALONE: u8 = 0xcd;
 
 /// Where an array's elements come from.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,5 +1,6 @@
 //! A device with a program: buffers by name, launches, results.
 
+use super::data::LEFT_ALONE;
 use super::failure::{Failure, Placed};
 use super::image::{Made, made};
 use super::problem::{At, Problem, ProblemKind};
@@ -8,6 +9,7 @@ use super::{check_limits, compare, compare_output, pack};
 use crate::base::SourceMap;
 use crate::choice::{Decisions, Observed};
 use crate::machine::{Capacity, Config, Context, Launch, Stats};
+use crate::memory::flat::Lent;
 use crate::program::env::{Function, ProgEnv};
 use crate::verdict::{LimitKind, Sink, Stop, Taker, Unwritten};
 use indexmap::IndexMap;
@@ -37,8 +39,8 @@ impl Device {
     ///
     /// # Errors
     /// [`Stop::Limit`] when the program's variables exceed the memory cap.
-    pub fn new(env: impl Into<Arc<ProgEnv>>, sources: SourceMap, config: Config) -> Result<Self, Stop> {
-        let (context, sources) = (Context::new(env, config)?, Arc::new(sources));
+    pub fn new(env: impl Into<Arc<ProgEnv>>, sources: impl Into<Arc<SourceMap>>, config: Config) -> Result<Self, Stop> {
+        let (context, sources) = (Context::new(env, config)?, sources.into());
         Ok(Self { context, sources, buffers: IndexMap::new(), types: IndexMap::new(), handles: Made::new() })
     }
 
@@ -102,6 +104,51 @@ impl Device {
     /// The data cannot be had or has another length; the name is taken; the memory cap.
     pub fn add_buffer(&mut self, name: &str, buffer: &Buffer) -> Result<(), Failure> {
         add_buffer(&mut self.context, &mut self.buffers, name, buffer)
+    }
+
+    /// Makes a buffer of what somebody else has, which is copied once. `written`: whether the host has written it.
+    ///
+    /// # Errors
+    /// The name is taken; the memory cap.
+    pub fn add_contents(&mut self, name: &str, ty: Scalar, contents: &[u8], written: bool) -> Result<(), Failure> {
+        if self.buffers.contains_key(name) {
+            return Err(ProblemKind::Twice { name: name.to_owned() }.at(None).into());
+        }
+        let bytes = contents.len() as u64;
+        let config = self.context.config();
+        if let Some(cap) = config.max_memory.filter(|cap| bytes > *cap) {
+            return Err(Stop::Limit(LimitKind::Memory { cap, wanted: bytes }).into());
+        }
+        if let Some(limit) = config.bounds.room(bytes, Taker::Buffers) {
+            return Err(Stop::Limit(limit).into());
+        }
+        let init = if written { Data::Zeros } else { Data::Uninit };
+        let address = self.context.alloc(name, bytes)?;
+        self.context.leave_unwritten(address, init.unwritten(ty, bytes));
+        if let Some(to) = self.context.bytes_mut(address, bytes) {
+            if written {
+                to.copy_from_slice(contents);
+            } else {
+                to.fill(LEFT_ALONE);
+            }
+        }
+        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty });
+        Ok(())
+    }
+
+    /// Makes a buffer of bytes that the host lends for as long as the device is there, without a copy of them. Only where the
+    /// context takes loans ([`Context::takes_loans`]).
+    ///
+    /// # Errors
+    /// The name is taken; the memory cap.
+    pub fn add_loan(&mut self, name: &str, ty: Scalar, loan: Box<dyn Lent>) -> Result<(), Failure> {
+        if self.buffers.contains_key(name) {
+            return Err(ProblemKind::Twice { name: name.to_owned() }.at(None).into());
+        }
+        let bytes = loan.bytes().len() as u64;
+        let address = self.context.lend(name, loan)?;
+        self.buffers.insert(name.to_owned(), Placed { address, bytes, ty });
+        Ok(())
     }
 
     /// Makes textures, samplers and surfaces, and binds them to variables; buffers of their own are made, too.

@@ -14,13 +14,16 @@ pub struct Unexpected {
     pub mismatches: Vec<Mismatch>,
     /// The first line of output that differs.
     pub output_mismatch: Option<OutputMismatch>,
+    /// Why the caller's own code takes the results for wrong. Reports of commands have none.
+    #[serde(skip)]
+    pub refused: Option<String>,
 }
 
 impl Unexpected {
     /// Whether everything is as expected.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.mismatches.is_empty() && self.output_mismatch.is_none()
+        self.mismatches.is_empty() && self.output_mismatch.is_none() && self.refused.is_none()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a command may take: made from its flags when it begins.
 
 use super::output;
-use crate::machine::{Bounds, Host};
+use crate::machine::{Bounds, Host, Interrupted};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) fn count_by(taken: fn() -> u64) {
 
 /// Bounds from now on. `search`: the cap was given for a search.
 pub(super) fn bounds(time: Option<Duration>, cap: u64, search: bool) -> Bounds {
-    let host = Host { taken: TAKEN.get().copied(), interrupted: Some(output::interrupted()) };
+    let host = Host { taken: TAKEN.get().copied(), interrupted: Some(Interrupted::Flag(output::interrupted())) };
     Bounds::new(host, time, Some(cap), search)
 }
 

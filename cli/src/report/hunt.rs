@@ -154,7 +154,11 @@ impl Ended {
 pub fn headline(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> String {
     let names = |what: &Unexpected| {
         let names: Vec<&str> = what.mismatches.iter().map(|m| m.name.as_str()).collect();
-        if names.is_empty() { "the output".to_owned() } else { names.join(", ") }
+        match (names.is_empty(), &what.refused) {
+            (false, _) => names.join(", "),
+            (true, Some(_)) => "by the caller's code".to_owned(),
+            (true, None) => "the output".to_owned(),
+        }
     };
     match ending {
         Ending::Expected => "nothing".to_owned(),

@@ -3,7 +3,7 @@
 use super::costs::CostsReport;
 use super::notes::{LostReport, ReliedReport};
 use super::parts::{Exit, Extra, Races};
-use super::terminal::inline;
+use super::terminal::{in_place, inline};
 use super::words::counted;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Unexpected, Value};
 use crate::machine::Stats;
@@ -27,7 +27,13 @@ pub fn trace_cut(file: &Path, limit: u64) -> String {
 /// What is not as expected, or was not after another schedule.
 #[must_use]
 pub fn unexpected(what: &Unexpected) -> String {
-    what.mismatches.iter().map(mismatch).chain(what.output_mismatch.iter().map(output_mismatch)).collect()
+    let refused = what.refused.iter().map(|why| format!("mismatch: {}\n", in_place(why.trim_end())));
+    what.mismatches
+        .iter()
+        .map(mismatch)
+        .chain(what.output_mismatch.iter().map(output_mismatch))
+        .chain(refused)
+        .collect()
 }
 
 /// The first differences of a buffer, and how many there are.

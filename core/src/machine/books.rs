@@ -91,12 +91,14 @@ impl Books<'_> {
 
     /// Whether no budget ends, and nobody stops the run, within so many instructions.
     #[inline(always)]
+    #[cfg_attr(not(all(feature = "native", target_arch = "x86_64")), allow(dead_code, reason = "native code reads it"))]
     pub(in crate::machine) fn lasts(&self, instructions: u64, hold: u64) -> bool {
         !self.small && self.budget.steps.min(hold) > instructions
     }
 
     /// So many turns of so many instructions together are over, none of which used its fuel up. Gives the limit when one is reached.
     #[inline(always)]
+    #[cfg_attr(not(all(feature = "native", target_arch = "x86_64")), allow(dead_code, reason = "native code reads it"))]
     pub(in crate::machine) fn turns(&mut self, turns: u32, used: u64) -> Option<LimitKind> {
         self.clock += used;
         self.budget.patience += u64::from(turns);

@@ -5,6 +5,7 @@
 //! allocated, so that the tables of a search, copies of devices and the shadows of observers all count without saying so.
 
 use crate::verdict::{LimitKind, Taker};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -70,12 +71,38 @@ fn milliseconds(time: Duration) -> u64 {
 }
 
 /// What tells the bounds how far they are used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Host {
     /// Bytes that this process has allocated; without it no memory is bounded.
     pub taken: Option<fn() -> u64>,
-    /// Set when the user wants the command to end.
-    pub interrupted: Option<&'static AtomicBool>,
+    /// Whether the user wants the command to end.
+    pub interrupted: Option<Interrupted>,
+}
+
+/// How it is known whether the user wants what is done to end.
+#[derive(Clone)]
+pub enum Interrupted {
+    /// Set by somebody else, for all that this process does.
+    Flag(&'static AtomicBool),
+    /// Asked now and then, also by several threads at a time, of what these bounds are about.
+    Asked(Arc<dyn Fn() -> bool + Send + Sync>),
+}
+
+impl Interrupted {
+    /// Whether that is so now.
+    #[must_use]
+    pub fn is_so(&self) -> bool {
+        match self {
+            Self::Flag(flag) => flag.load(Ordering::Relaxed),
+            Self::Asked(ask) => ask(),
+        }
+    }
+}
+
+impl fmt::Debug for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupted")
+    }
 }
 
 /// Bounds of a command. The default has none.
@@ -119,6 +146,7 @@ impl Bounds {
     #[must_use]
     pub fn new(host: Host, time: Option<Duration>, cap: Option<u64>, search: bool) -> Self {
         let ends = time.map_or(u64::MAX, milliseconds);
+        let base = host.taken.map_or(0, |taken| taken());
         let inner = Inner {
             host,
             start: now(),
@@ -129,7 +157,7 @@ impl Bounds {
             heard: AtomicBool::new(false),
             cap,
             search,
-            base: AtomicU64::new(host.taken.map_or(0, |taken| taken())),
+            base: AtomicU64::new(base),
             counts: AtomicBool::new(false),
         };
         Self(Some(Arc::new(inner)))
@@ -209,7 +237,7 @@ impl Bounds {
     pub fn part(&self, time: Duration, bytes: u64) -> Self {
         let Some(inner) = &self.0 else { return Self::default() };
         let time = self.left().map_or(time, |left| time.min(left / 2));
-        Self::new(Host { interrupted: None, ..inner.host }, Some(time), Some(bytes), false)
+        Self::new(Host { taken: inner.host.taken, interrupted: None }, Some(time), Some(bytes), false)
     }
 
     /// How many bytes may still be taken. `None`: they are not bounded.
@@ -245,7 +273,7 @@ impl Bounds {
 
 impl Inner {
     fn interrupted(&self) -> bool {
-        self.host.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.host.interrupted.as_ref().is_some_and(Interrupted::is_so)
     }
 
     /// Bytes that were taken since the bounds began.
@@ -325,7 +353,15 @@ mod tests {
 
     #[test]
     fn an_interruption_is_heard_once() {
-        let host = Host { taken: None, interrupted: Some(&STOP) };
+        let flag = Interrupted::Flag(&STOP);
+        let asked = Interrupted::Asked(Arc::new(|| STOP.load(Ordering::Relaxed)));
+        for interrupted in [flag, asked] {
+            STOP.store(false, Ordering::Relaxed);
+            heard_once(Host { taken: None, interrupted: Some(interrupted) });
+        }
+    }
+
+    fn heard_once(host: Host) {
         let bounds = Bounds::new(host, None, None, false);
         assert_eq!(bounds.up(), None);
         STOP.store(true, Ordering::Relaxed);

@@ -33,7 +33,7 @@ pub mod warp;
 pub use crate::memory::MemoryModel;
 pub use alone::{Alone, Apart};
 pub use books::Stats;
-pub use bounds::{Bounds, Host, Stopwatch};
+pub use bounds::{Bounds, Host, Interrupted, Stopwatch};
 pub use config::{Capacity, Config, ControlModel, DeviceShape, Engine, HeapConfig};
 pub use device::Unnoticed;
 pub use device::state::{Device, Order, Ran};

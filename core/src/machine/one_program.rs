@@ -8,6 +8,7 @@ use crate::machine::alone::Apart;
 use crate::machine::books::Stats;
 use crate::machine::bounds::Stopwatch;
 use crate::machine::config::{Config, ControlModel};
+use crate::machine::context::state::stop;
 use crate::machine::device::message::{
     ContextId, ContextInput, ContextOutput, DeviceInput, DeviceOutput, Program, ProgramId, Tag,
 };
@@ -19,7 +20,8 @@ use crate::machine::runner::{Machine, Run, machine};
 use crate::machine::walk::Grain;
 use crate::machine::walk::Walk;
 use crate::machine::warp::mistakes::nothing_steps;
-use crate::memory::flat::Arena;
+use crate::memory::MemoryModel;
+use crate::memory::flat::{Arena, Lent};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Named, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
 use std::sync::Arc;
@@ -115,6 +117,23 @@ impl Context {
         self.machine
             .alloc(self.context, name, bytes)?
             .ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))
+    }
+
+    /// Whether buffers can lie in memory that the host lends: where memory acts at once, and nothing is copied beside it.
+    #[must_use]
+    pub fn takes_loans(&self) -> bool {
+        matches!(self.config.memory, MemoryModel::Flat) && !self.env.copies()
+    }
+
+    /// Makes a buffer of bytes that the host lends for as long as the context is there; gives its device address. Only where
+    /// [`Context::takes_loans`].
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn lend(&mut self, name: &str, loan: Box<dyn Lent>) -> Result<u64, Stop> {
+        let arena = self.machine.arena_mut(self.context);
+        let arena = arena.ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))?;
+        arena.lend(name, loan).map_err(|fault| stop(*fault))
     }
 
     /// What the handles of textures and surfaces stand for. `None`: the context is gone.

@@ -51,7 +51,7 @@ fn hash(n: usize, random: &mut Xorshift) -> Setup {
     let most = n.div_ceil(16).max(256);
     let (slots, mask) = (2 * most, int(2 * most - 1));
     let asked: Vec<u32> = random.words(n).into_iter().map(|word| word % slots as u32).collect();
-    let keys: Vec<u32> = random.words(n).into_iter().map(|word| word % slots as u32 & !1).collect();
+    let keys: Vec<u32> = random.words(n).into_iter().map(|word| (word % slots as u32) & !1).collect();
     let insert = vec![buffer("in"), buffer("keys"), buffer("counts"), mask.clone()];
     let lookup = vec![buffer("asked"), buffer("keys"), buffer("counts"), buffer("o"), mask];
     Setup {

@@ -176,6 +176,7 @@ impl ScriptDevice {
             unexpected: Unexpected {
                 mismatches: mismatches.iter().map(first_at).collect(),
                 output_mismatch: script.stdout.as_ref().and_then(|e| compare_output(e, printed)),
+                refused: None,
             },
         };
         let left = contexts.values().filter(|c| !c.destroyed).filter_map(|c| c.id);

@@ -84,6 +84,7 @@ impl<V: Simd, C: Control, M: Memory, S: Watched> Step<C, M, S> for Turn<'_, V> {
 }
 
 /// Which block a slot holds.
+#[cfg_attr(not(all(feature = "native", target_arch = "x86_64")), allow(dead_code, reason = "native code reads it"))]
 pub(in crate::machine) struct Place<'a> {
     pub index: &'a mut [u32; 3],
     pub linear: &'a mut u64,

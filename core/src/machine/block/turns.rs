@@ -1,5 +1,7 @@
 //! Turns of a block's warps that are taken natively, one after the other: whose they are, and how far they went.
 
+#![cfg_attr(not(all(feature = "native", target_arch = "x86_64")), allow(dead_code, reason = "native code reads it"))]
+
 use crate::machine::context::processors::Processors;
 use crate::machine::warp::run::Begun;
 use crate::verdict::LimitKind;

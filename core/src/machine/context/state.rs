@@ -83,7 +83,7 @@ pub(in crate::machine) fn place(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-pub(super) fn stop(fault: Fault) -> Stop {
+pub(in crate::machine) fn stop(fault: Fault) -> Stop {
     match fault {
         Fault::Stop(stop) => stop,
         Fault::Limit(limit) => Stop::Limit(limit),

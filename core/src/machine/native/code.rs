@@ -112,6 +112,65 @@ pub(super) struct Back {
     pub tokens: u32,
 }
 
+impl Context {
+    /// That of a warp; `slots` and `scalars`: what there is at least. `None`: there is not.
+    #[inline(always)]
+    fn of(on: Entry<'_>, [w, q, p]: [usize; 3], scalars: usize) -> Option<Self> {
+        let Entry { warp, frame, local, scalars: values, fuel, number, from } = on;
+        let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p && values.len() >= scalars;
+        fits.then(|| Self {
+            w: frame.w.as_mut_ptr(),
+            q: frame.q.as_mut_ptr(),
+            p: frame.p.as_mut_ptr(),
+            scalars: values.as_mut_ptr(),
+            frame,
+            local,
+            left: i64::from(fuel) << 32,
+            entry: number,
+            from,
+            pc: from,
+            exit: Exit::Outside as u32,
+            taken: 0,
+            tokens: 0,
+            warp,
+            next: std::ptr::null_mut(),
+        })
+    }
+
+    /// How its warp came back.
+    #[inline(always)]
+    pub fn back(&self) -> Option<Back> {
+        let Self { left, pc, exit, taken, tokens, .. } = *self;
+        let hidden = left as u32;
+        let left = u32::try_from(left >> 32).unwrap_or(0);
+        Some(Back { exit: Exit::of(exit)?, pc, left, hidden, taken, tokens })
+    }
+}
+
+impl Common {
+    /// That of warps that run some code. `None`: it is not what was compiled for.
+    #[inline(always)]
+    fn of<H: Host>(along: Along<'_>, host: &mut H, code: &Code) -> Option<Self> {
+        let Along { sites, mask, lanes, watch, trip } = along;
+        if sites.len() < code.sites || host.shared().len() < code.shared {
+            return None;
+        }
+        let (memory, shared) = (host.memory().as_mut_ptr(), host.shared().as_mut_ptr());
+        Some(Self {
+            memory,
+            shared,
+            sites: sites.as_mut_ptr(),
+            lanes,
+            host: std::ptr::from_mut(host).cast(),
+            plain: plain::<H>,
+            locate: locate::<H>,
+            mask,
+            watch,
+            trip,
+        })
+    }
+}
+
 /// Warps that are ready to run the code of a kernel, in turn: a ring.
 pub(super) struct Ready<'a> {
     contexts: Contexts,
@@ -133,29 +192,10 @@ impl<'a> Ready<'a> {
     /// One more. False: it is not what was compiled for.
     #[inline(always)]
     pub fn push(&mut self, on: Entry<'a>) -> bool {
-        let Entry { warp, frame, local, scalars, fuel, number, from } = on;
-        let [w, q, p] = self.slots;
-        let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p && scalars.len() >= self.scalars;
-        if fits {
-            self.start = None;
-            self.contexts.0.push(Context {
-                w: frame.w.as_mut_ptr(),
-                q: frame.q.as_mut_ptr(),
-                p: frame.p.as_mut_ptr(),
-                scalars: scalars.as_mut_ptr(),
-                frame,
-                local,
-                left: i64::from(fuel) << 32,
-                entry: number,
-                from,
-                pc: from,
-                exit: Exit::Outside as u32,
-                taken: 0,
-                tokens: 0,
-                warp,
-                next: std::ptr::null_mut(),
-            });
-        }
+        self.start = None;
+        let context = Context::of(on, self.slots, self.scalars);
+        let fits = context.is_some();
+        self.contexts.0.extend(context);
         fits
     }
 
@@ -163,26 +203,13 @@ impl<'a> Ready<'a> {
     /// how many ran. `None`: what they are run on is not what was compiled for.
     #[inline(always)]
     pub fn run<H: Host>(&mut self, start: usize, code: &Code, along: Along<'_>, host: &mut H) -> Option<usize> {
-        let Along { sites, mask, lanes, watch, trip } = along;
         let (count, same) = (self.len(), (self.slots, self.scalars) == (code.slots, code.scalars));
-        if !same || sites.len() < code.sites || host.shared().len() < code.shared || start >= count {
+        if !same || start >= count {
             return None;
         }
+        let mut common = Common::of(along, host, code)?;
         let first = self.link(start);
         self.start = Some(start);
-        let (memory, shared) = (host.memory().as_mut_ptr(), host.shared().as_mut_ptr());
-        let mut common = Common {
-            memory,
-            shared,
-            sites: sites.as_mut_ptr(),
-            lanes,
-            host: std::ptr::from_mut(host).cast(),
-            plain: plain::<H>,
-            locate: locate::<H>,
-            mask,
-            watch,
-            trip,
-        };
         // SAFETY: see the head of this file; contexts are linked to each other, and the last one to none.
         let last = unsafe { (code.function)(first, &raw mut common) };
         let index = (last as usize).wrapping_sub(self.contexts.0.as_ptr() as usize) / size_of::<Context>();
@@ -225,11 +252,11 @@ impl<'a> Ready<'a> {
         true
     }
 
-    /// One begins anew, at an entry and its address.
+    /// One begins anew, at an entry and its address, with so much fuel.
     #[inline(always)]
-    pub fn again(&mut self, index: usize, (number, from): (u32, u32)) {
+    pub fn again(&mut self, index: usize, (number, from): (u32, u32), fuel: u32) {
         if let Some(context) = self.contexts.0.get_mut(index) {
-            (context.entry, context.from) = (number, from);
+            (context.entry, context.from, context.left) = (number, from, i64::from(fuel) << 32);
         }
     }
 
@@ -260,26 +287,11 @@ impl std::ops::Deref for Ready<'_> {
 #[derive(Default, Debug)]
 pub(super) struct Contexts(Vec<Context>);
 
-impl Contexts {
-    /// How many there are.
-    #[inline(always)]
-    pub const fn len(&self) -> usize {
-        self.0.len()
-    }
+impl std::ops::Deref for Contexts {
+    type Target = [Context];
 
-    /// How one came back that ran.
-    #[inline(always)]
-    pub fn back(&self, index: usize) -> Option<Back> {
-        let Context { left, pc, exit, taken, tokens, .. } = *self.0.get(index)?;
-        let hidden = left as u32;
-        let left = u32::try_from(left >> 32).unwrap_or(0);
-        Some(Back { exit: Exit::of(exit)?, pc, left, hidden, taken, tokens })
-    }
-
-    /// The warp of one, and where it began.
-    #[inline(always)]
-    pub fn warp(&self, index: usize) -> (usize, u32) {
-        self.0.get(index).map_or((usize::MAX, 0), |context| (context.warp as usize, context.from))
+    fn deref(&self) -> &[Context] {
+        &self.0
     }
 }
 
@@ -332,6 +344,16 @@ impl Code {
             scalars: plan.scalars,
             shared: setting.shared_bytes as usize,
         })
+    }
+
+    /// Runs lanes of one warp. `None`: what they are run on is not what was compiled for.
+    #[inline(always)]
+    pub fn enter<H: Host>(&self, on: Entry<'_>, along: Along<'_>, host: &mut H) -> Option<Back> {
+        let mut context = Context::of(on, self.slots, self.scalars)?;
+        let mut common = Common::of(along, host, self)?;
+        // SAFETY: see the head of this file; the context is linked to none.
+        unsafe { (self.function)(&raw mut context, &raw mut common) };
+        context.back()
     }
 }
 

@@ -182,7 +182,9 @@ impl Known<'_> {
                 }
             }
         }
-        let guarded_one = i.guard.is_none_or(|guard| self.is_one(guard.pred));
+        // Where it is sat out, what was there stays, which has to be a number, too.
+        let stays = || shape.dest == Class::P || self.line(shape.dest, i.d).is_some();
+        let guarded_one = i.guard.is_none_or(|guard| self.is_one(guard.pred) && stays());
         let result = after.first().map(|(_, pattern)| *pattern);
         let on_line = matches!(result, Some(Pattern::Affine(_)));
         let scalar = match shape.dest {

@@ -1,9 +1,8 @@
 //! Lanes run natively for as long as they can; what they cannot do is done here or by the interpreter.
 
 use super::calls::Calls;
-use super::code::{Along, Back, Entry, Ready};
+use super::code::{Along, Back, Entry};
 use super::context::{Exit, Site};
-use super::lines::{give, take};
 use super::plan::Plan;
 use super::session::Session;
 use crate::base::mutant::{Mutant, on};
@@ -83,19 +82,16 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     session.look(mask, cx);
     let watch = if C::JOINS { warp.control.watch() } else { u32::MAX };
     let Some(entry) = entry_of(&session.kernel.plan, warp, *flow, *fuel) else { return interpret(next) };
-    let Session { kernel, sites, lanes, trip, contexts, .. } = &mut *session;
+    let Session { kernel, sites, lanes, trip, .. } = &mut *session;
     let (some, active) = (mask != !0, u64::from(lanes.2));
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
     let sites = &mut sites[usize::from(some)];
     if sites.len() < code.sites {
         sites.resize(code.sites, Site::NONE);
     }
-    let mut ready = Ready::new(code, std::mem::take(contexts));
     let mut host = Calls { simd, sh: &mut *sh, mem, cx, fault: None };
     let along = Along { sites, mask, lanes: &lanes.1, watch, trip: *trip };
-    let ran = ready.push(entry) && ready.run(0, code, along, &mut host).is_some();
-    let back = ready.back(0).filter(|_| ran);
-    *contexts = ready.done();
+    let back = code.enter(entry, along, &mut host);
     let fault = host.fault;
     let Some(back) = back else { return interpret(u32::MAX) };
     let executed = *fuel - back.left;
@@ -120,19 +116,9 @@ pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fu
     let number = plan.entries.get(k as usize).copied().flatten()?;
     let Warp { frames, local, lines, index, .. } = warp;
     let (frame, lines) = (frames.first_mut()?, &mut lines.0);
-    if lines.at != Some((k, flow.mask)) {
-        // Other lanes go on than those that waited.
-        if let Some((at, before)) = lines.at.take()
-            && let Some(held) = plan.held.get(at as usize)
-        {
-            give(held, frame, before, &lines.values);
-        }
-        lines.values.resize(plan.scalars, 0);
-        if !take(&plan.held[k as usize], frame, flow.mask, &mut lines.values, plan.verify) {
-            return None;
-        }
+    if !lines.ready(plan, k, flow.mask, frame) {
+        return None;
     }
-    lines.at = None;
     Some(Entry { warp: *index, frame, local, scalars: &mut lines.values, fuel, number, from: flow.pc })
 }
 
@@ -170,8 +156,6 @@ pub(super) fn came_back<C: Control>(
                 // It goes on at the instruction behind, with the same lanes.
                 if plan.carries[at] {
                     warp.lines.0.at = Some((at as u32 + 1, mask));
-                } else {
-                    settle(session, warp);
                 }
                 return Ok(handed::<C>(flow, |flow| warp.control.wait(flow, mask, Wait::Barrier(id))));
             }
@@ -185,18 +169,18 @@ pub(super) fn came_back<C: Control>(
             sh.barriers.leave_cluster(warp.arrivals.exit(mask));
             Ok(handed::<C>(flow, |flow| warp.control.exit(flow, mask)))
         }
+        Exit::Break => Ok(handed::<C>(flow, |flow| warp.control.brk(flow, back.taken, i.imm))),
+        Exit::Diverge => Ok(handed::<C>(flow, |flow| warp.control.diverge(flow, back.taken, i.imm))),
+        Exit::Sync => match warp.control.rejoin(TokenKind::Sync, mask, flow.depth) {
+            Some(to) => {
+                flow.pc = to;
+                Ok(Visit::On)
+            }
+            None => Ok(handed::<C>(flow, |flow| warp.control.sync(flow))),
+        },
         exit => {
             settle(session, warp);
             match exit {
-                Exit::Break => Ok(handed::<C>(flow, |flow| warp.control.brk(flow, back.taken, i.imm))),
-                Exit::Diverge => Ok(handed::<C>(flow, |flow| warp.control.diverge(flow, back.taken, i.imm))),
-                Exit::Sync => match warp.control.rejoin(TokenKind::Sync, mask, flow.depth) {
-                    Some(to) => {
-                        flow.pc = to;
-                        Ok(Visit::On)
-                    }
-                    None => Ok(handed::<C>(flow, |flow| warp.control.sync(flow))),
-                },
                 Exit::Fault => match fault {
                     Some(fault) => Err(stopped(*fault, mask)),
                     None => Ok(Visit::Went(Went::Interpret(1))),
@@ -229,9 +213,7 @@ fn handed<C: Control>(flow: &mut Flow, by: impl FnOnce(&mut Flow) -> Next) -> Vi
 
 /// What of a warp's registers native code holds is written to its frame: somebody else goes on with it.
 pub(in crate::machine) fn settle<C>(session: &Session, warp: &mut Warp<C>) {
-    let Some((at, mask)) = warp.lines.0.at.take() else { return };
-    let held = session.kernel.plan.held.get(at as usize);
-    if let (Some(held), Some(frame)) = (held, warp.frames.first_mut()) {
-        give(held, frame, mask, &warp.lines.0.values);
+    if let Some(frame) = warp.frames.first_mut() {
+        warp.lines.0.give(&session.kernel.plan, frame);
     }
 }

@@ -4,7 +4,8 @@
 //! (D-affine) as numbers, the others in strips of four lanes. Native code is entered between instructions and leaves there; it
 //! does nothing that it has not checked before. Faults, branches that part lanes, barriers, ends of turns and everything that is
 //! not compiled are left to the interpreter or to the control model, from the state that the interpreter would be in: `go` goes
-//! back and forth. `plan` says what is compiled how, `emit` makes it, `code` has it in memory.
+//! back and forth, and `phases` runs the warps of a block one after the other. `plan` says what is compiled how, `emit` makes it,
+//! `code` has it in memory.
 
 mod calls;
 mod code;

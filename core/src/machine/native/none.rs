@@ -67,7 +67,6 @@ pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S>(
 }
 
 /// Nobody calls it.
-#[expect(clippy::too_many_arguments, reason = "as where there is machine code")]
 pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S>(
     _: V,
     _: &mut Executing<'_, C>,

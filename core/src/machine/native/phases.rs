@@ -6,8 +6,8 @@
 //! left to a turn as usual: barriers with a count, clusters, warps that have parted, what is left of a budget.
 
 use super::calls::Calls;
-use super::code::{Along, Back, Contexts, Ready};
-use super::context::{Exit, Site};
+use super::code::{Along, Back, Ready};
+use super::context::{Context, Exit, Site};
 use super::go::{Visit, came_back, entry_of};
 use super::plan::Plan;
 use super::session::Session;
@@ -70,35 +70,34 @@ impl Round {
     #[inline(always)]
     fn go_on(&mut self, ready: &mut Ready<'_>, plan: &Plan, over: bool) {
         let start = plan.function.start.0;
+        let (mut last, mut entry) = (u32::MAX, (0, start));
         for k in 0..self.count {
-            let behind = ready.back(k).filter(|_| !over).map_or(start, |back| back.pc + 1);
-            let number = plan.entries.get((behind - start) as usize).copied().flatten();
-            ready.again(k, (number.unwrap_or(0), behind));
-            ready.fuel(k, self.lease);
+            let pc = ready[k].pc;
+            if pc != last {
+                last = pc;
+                let behind = if over { start } else { pc + 1 };
+                let number = plan.entries.get((behind - start) as usize).copied().flatten();
+                entry = (number.unwrap_or(0), behind);
+            }
+            ready.again(k, entry, self.lease);
         }
         *self = Self { start: self.nth(self.count - 1), ran: 0, again: true, ..*self };
     }
 
     /// The one whose turn has begun and not ended: its warp, how it came back, and what it had as fuel.
-    fn begun(self, contexts: &Contexts, plan: &Plan) -> Option<(usize, Back, u32)> {
+    fn begun(self, contexts: &[Context], plan: &Plan) -> Option<(usize, Back, u32)> {
         let k = self.ran.checked_sub(1)?;
-        let back = self.back(contexts, k).filter(|back| Ended::of(plan, *back).is_none())?;
-        Some((contexts.warp(self.nth(k)).0, back, self.fuel(k)))
-    }
-
-    /// How the one that runs as the `k`th came back.
-    #[inline(always)]
-    fn back(self, contexts: &Contexts, k: usize) -> Option<Back> {
-        contexts.back(self.nth(k))
+        let context = contexts.get(self.nth(k)).filter(|context| Ended::of(plan, context).is_none())?;
+        Some((context.warp as usize, context.back()?, self.fuel(k)))
     }
 }
 
 impl Taken {
-    /// A turn that ended with an instruction more than native code has executed.
+    /// Turns that had so much fuel together, and `left` of it, in [`Context::left`]'s terms; each ended with an instruction more than
+    /// native code has executed.
     #[inline(always)]
-    const fn turn(&mut self, fuel: u32, back: Back) {
-        self.used += (fuel - back.left + 1) as u64;
-        self.hidden += back.hidden as u64;
+    const fn of(turns: u64, fuel: u64, left: i64) -> Self {
+        Self { used: fuel + turns - (left >> 32) as u64, hidden: left as u32 as u64 }
     }
 
     /// Thread instructions.
@@ -127,21 +126,18 @@ enum Ended {
 impl Ended {
     /// `None`: the turn goes on.
     #[inline(always)]
-    fn of(plan: &Plan, back: Back) -> Option<Self> {
-        match back.exit {
-            Exit::End => Some(Self::Exit),
-            Exit::Barrier if back.tokens == 0 => {
-                let k = (back.pc - plan.function.start.0) as usize;
-                plan.passes.get(k).copied().flatten().map(Self::Barrier)
-            }
-            _ => None,
+    fn of(plan: &Plan, context: &Context) -> Option<Self> {
+        if context.exit == Exit::End as u32 {
+            return Some(Self::Exit);
         }
+        let waits = context.exit == Exit::Barrier as u32 && context.tokens == 0;
+        let k = context.pc.wrapping_sub(plan.function.start.0) as usize;
+        plan.passes.get(k).copied().flatten().filter(|_| waits).map(Self::Barrier)
     }
 }
 
 /// Runs the warps of a block natively as far as that goes.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "as of the turns that these are")]
 pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     at: &mut Executing<'_, C>,
@@ -151,7 +147,7 @@ pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
     books: &mut Books<'_>,
     stats: &mut Stats,
 ) -> Result<Turns, Box<Halt>> {
-    let budget = at.warps.len() as u64 * u64::from(ALONE);
+    let budget = most(at.warps.len(), whose.lease);
     if !at.sh.barriers.are_plain() || !books.lasts(budget, *whose.hold) || whose.others() {
         return Ok(Turns::default());
     }
@@ -161,8 +157,14 @@ pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
     turns
 }
 
+/// How many instructions warps may take, each in a turn.
+#[inline(always)]
+fn most(warps: usize, lease: u32) -> u64 {
+    warps as u64 * u64::from(lease) + u64::from(ALONE)
+}
+
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as above")]
+#[expect(clippy::too_many_arguments, reason = "what the turns have that these are, and the session")]
 fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     simd: V,
     at: &mut Executing<'_, C>,
@@ -185,11 +187,15 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut ready = Ready::new(code, std::mem::take(contexts));
     gather(&mut ready, plan, at.warps, &whose);
     let count = ready.len();
+    if count == 0 {
+        *contexts = ready.done();
+        return Ok(Turns::default());
+    }
     let last = if count == whose.own().count_ones() as usize { ALONE } else { whose.lease };
     let mut round = Round { count, start: 0, lease: whose.lease, last, ran: 0, again: false };
     let mut turns = Turns::default();
     let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, fault: None };
-    while count > 0 {
+    loop {
         ready.fuel(round.nth(count - 1), round.last);
         let along = Along { sites, mask: ALL, lanes: &lanes.1, watch: u32::MAX, trip: *trip };
         round.ran = ready.run(round.start, code, along, &mut host).unwrap_or(0);
@@ -203,9 +209,9 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
         host.sh.threads = host.sh.threads.wrapping_add(taken.threads());
         (*executed, *instructions) = (*executed + taken.threads(), *instructions + taken.used);
         turns.limit = taken.book(count as u32, &mut whose, books, stats);
-        turns.last = Some(ready.warp(round.nth(count - 1)).0);
+        turns.last = ready.get(round.nth(count - 1)).map(|context| context.warp as usize);
         round.go_on(&mut ready, plan, over);
-        if turns.limit.is_some() || !books.lasts(size as u64 * u64::from(ALONE), *whose.hold) {
+        if turns.limit.is_some() || !books.lasts(most(size, round.lease), *whose.hold) {
             break;
         }
     }
@@ -222,7 +228,8 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     if let Some((warp, back, fuel)) = begun {
         turns.begun = Some(goes_on(at, session, warp, (back, fault, fuel))?);
     }
-    if at.sh.barriers.any() {
+    // One that a turn completes which has begun ends with that turn: the warp does not go on before.
+    if turns.begun.is_none() && at.sh.barriers.any() {
         let party = at.party();
         let Whose { ready, base, .. } = whose;
         let turn = step::Turn { simd, fuel: 0, ready, base, begun: None };
@@ -248,20 +255,19 @@ fn gather<'a, C: Control>(ready: &mut Ready<'a>, plan: &Plan, warps: &'a mut [Wa
 
 /// What the turns have taken, and how they ended, when all warps have run and have ended them in one way.
 #[inline(always)]
-fn together(contexts: &Contexts, plan: &Plan, round: Round) -> Option<(Taken, Ended)> {
-    let mut taken = Taken::default();
-    if round.ran < round.count {
-        return None;
-    }
-    let first = Ended::of(plan, contexts.back(0)?)?;
-    for k in 0..round.count {
-        let back = round.back(contexts, k)?;
-        if Ended::of(plan, back)? != first {
+fn together(contexts: &[Context], plan: &Plan, round: Round) -> Option<(Taken, Ended)> {
+    let first = contexts.first().filter(|_| round.ran == round.count)?;
+    let ended = Ended::of(plan, first)?;
+    let mut left = 0;
+    for context in contexts {
+        let same = (context.exit, context.pc, context.tokens) == (first.exit, first.pc, first.tokens);
+        if !same && Ended::of(plan, context) != Some(ended) {
             return None;
         }
-        taken.turn(round.fuel(k), back);
+        left += context.left;
     }
-    Some((taken, first))
+    let fuel = u64::from(round.lease) * (round.count as u64 - 1) + u64::from(round.last);
+    Some((Taken::of(round.count as u64, fuel, left), ended))
 }
 
 /// The next block takes the place of one whose warps have all ended, when nothing is to be made anew but registers that are the same
@@ -302,32 +308,31 @@ fn succeed<V: Simd, M: Memory, S: Sink>(
 fn note<C: Control>(
     at: &mut Executing<'_, C>,
     plan: &Plan,
-    contexts: &Contexts,
+    contexts: &[Context],
     round: Round,
     whose: &mut Whose<'_>,
 ) -> (Taken, Option<(u32, usize)>) {
-    let (mut taken, mut turns) = (Taken::default(), None);
     let start = plan.function.start.0;
+    let (mut turns, mut last, mut fuel, mut left) = (0, 0, 0, 0);
     *at.place.fresh = false;
     for k in 0..round.count {
-        let (w, from) = contexts.warp(round.nth(k));
-        let Some(warp) = at.warps.get_mut(w) else { continue };
-        let back = round.back(contexts, k).filter(|_| k < round.ran);
-        let Some(back) = back else {
-            warp.lines.0.at = Some((from - start, ALL));
+        let context = &contexts[round.nth(k)];
+        let Some(warp) = at.warps.get_mut(context.warp as usize) else { continue };
+        if k >= round.ran {
+            warp.lines.0.at = Some((context.from - start, ALL));
             if round.again {
                 warp.control.picked();
-                warp.control.park(Flow { pc: from, mask: ALL, depth: 0 });
+                warp.control.park(Flow { pc: context.from, mask: ALL, depth: 0 });
             }
             continue;
-        };
+        }
         warp.control.picked();
-        let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
-        match Ended::of(plan, back) {
+        let mut flow = Flow { pc: context.pc, mask: ALL, depth: 0 };
+        match Ended::of(plan, context) {
             Some(Ended::Barrier(id)) => {
                 at.sh.barriers.join(id, warp.index, LANES, LANES);
                 warp.control.wait(&mut flow, ALL, Wait::Barrier(id.into()));
-                warp.lines.0.at = Some((back.pc + 1 - start, ALL));
+                warp.lines.0.at = Some((context.pc + 1 - start, ALL));
             }
             Some(Ended::Exit) => {
                 warp.arrivals.exit(ALL);
@@ -337,11 +342,11 @@ fn note<C: Control>(
             }
             None => continue,
         }
-        taken.turn(round.fuel(k), back);
+        (fuel, left) = (fuel + u64::from(round.fuel(k)), left + context.left);
         put(whose.ready, whose.base, warp.index, false);
-        turns = Some((k as u32 + 1, w));
+        (turns, last) = (k as u32 + 1, context.warp as usize);
     }
-    (taken, turns)
+    (Taken::of(turns.into(), fuel, left), (turns > 0).then_some((turns, last)))
 }
 
 /// The turn of a warp goes on that native code has left otherwise than at a barrier or its end.

@@ -58,6 +58,8 @@ pub(super) struct Plan {
     pub tokens: Vec<Option<Vec<Token>>>,
     /// Widenings that may wrap around.
     pub assumptions: BTreeSet<u32>,
+    /// By instruction: the places of what is held, and those of other registers that are alive, as sets.
+    places_before: Vec<(u128, u128)>,
     /// By instruction: how many there are from it to the next entry behind it.
     pub next: Vec<u32>,
     /// Whether what is held has to be looked at where native code is entered: an assumption may not hold.
@@ -138,6 +140,7 @@ impl Plan {
             alive,
             fixed,
             held: Vec::new(),
+            places_before: Vec::new(),
             tokens,
             verify: !assumptions.is_empty(),
             assumptions,
@@ -177,10 +180,24 @@ impl Plan {
             }
             held.push(here);
         }
+        let places = |h: &Held| if h.line.halves { 3 } else { 1 } << (h.at % 128);
+        let others = |k: usize| {
+            let vectors = self.alive[k].ones().filter(|n| self.line(k, *n).is_none());
+            vectors.filter_map(|n| self.places[n]).fold(0, |all, at| all | 1 << (at % 128))
+        };
+        let own = |here: &Vec<Held>| here.iter().map(places).fold(0, |all, own| all | own);
+        self.places_before = held.iter().enumerate().map(|(k, here)| (own(here), others(k))).collect();
         self.held = held;
         self.scalars = next as usize;
         self.carries = (0..self.code.len()).map(|k| self.carries(k)).collect();
         self.passes = (0..self.code.len()).map(|k| self.passes(k, env)).collect();
+    }
+
+    /// Where the values are that are held before an instruction, and where those are of registers that are vectors there but lines
+    /// elsewhere, as sets. `None`: there are too many.
+    #[inline(always)]
+    pub fn places_before(&self, k: u32) -> Option<(u128, u128)> {
+        self.places_before.get(k as usize).copied().filter(|_| self.scalars <= 128)
     }
 
     /// The number of a barrier where a warp may wait natively.

@@ -1,6 +1,6 @@
 //! A warp runs: its control model says which lanes go, and for how long (report, 5.4).
 //!
-//! [`run`] goes on until its fuel is used up, the warp waits, or it is done; with fuel 1 it is the small step.
+//! `run` goes on until its fuel is used up, the warp waits, or it is done; with fuel 1 it is the small step.
 
 use crate::base::Pc;
 use crate::machine::control::{Control, Flow, Idle, Next};

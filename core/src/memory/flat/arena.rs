@@ -5,6 +5,7 @@
 
 use super::block::{Block, nearest};
 use super::heap;
+use super::lent::{Lent, Loans, is_lent};
 use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
@@ -26,8 +27,10 @@ const CHUNK: usize = 512;
 pub struct Arena {
     /// The bytes of all blocks, with small gaps between them.
     pub(in crate::memory) bytes: AVec<u8, ConstAlign<64>>,
-    /// Blocks by ascending address, and by ascending place in `bytes`.
+    /// Blocks by ascending address, and, but for those that lie in what is lent, by ascending place in `bytes`.
     blocks: Vec<Block>,
+    /// Bytes of the host's that are lent.
+    loans: Loans,
     /// The address of the first block, if it is aligned as it wants to be.
     base: u64,
     cap: Option<u64>,
@@ -35,7 +38,7 @@ pub struct Arena {
 
 impl Arena {
     pub(in crate::memory) fn new(base: u64, cap: Option<u64>) -> Self {
-        Self { bytes: AVec::new(64), blocks: Vec::new(), base, cap }
+        Self { bytes: AVec::new(64), blocks: Vec::new(), loans: Loans::default(), base, cap }
     }
 
     /// Makes a zeroed block at the next address that is a multiple of `align`; gives its address.
@@ -43,14 +46,16 @@ impl Arena {
     /// # Errors
     /// The memory cap; this computer has no more.
     pub fn alloc(&mut self, name: &str, kind: AllocKind, len: u64, align: u64) -> Result<u64, Box<Fault>> {
-        let used = self.blocks.last().map_or(0, |b| b.at as u64 + b.len + GAP);
-        let start = used.next_multiple_of(align.max(64));
+        let start = self.used().next_multiple_of(align.max(64));
         let end = start.saturating_add(len).saturating_add(GAP);
         let wanted = self.blocks.iter().filter(|b| !b.is_freed()).map(|b| b.len).sum::<u64>().saturating_add(len);
         let room = AddressMap::memory(self.address_bits());
         let cap = self.cap.unwrap_or(u64::MAX).min(room);
         let apart = if self.address_bits() == 64 { FAR } else { 0 };
-        let last = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(end);
+        // Addresses are those of an arena to which nothing is lent.
+        let from = if self.loans.is_empty() { start } else { self.reach(apart).next_multiple_of(align.max(64)) };
+        let offset = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(from);
+        let last = offset.saturating_add(len).saturating_add(GAP);
         let places = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let Some((at, size)) = places.filter(|_| wanted <= cap && last <= room) else {
             return Err(Box::new(Fault::Limit(LimitKind::Memory { cap, wanted })));
@@ -60,9 +65,60 @@ impl Arena {
             return Err(Box::new(Fault::Limit(LimitKind::Host { wanted: end })));
         }
         self.bytes.resize(size, 0);
-        let address = self.base + self.blocks.len() as u64 * apart + start;
+        let address = self.base + offset;
         self.blocks.push(Block { address, at, len, kind, life: None, name: name.to_owned(), unwritten: None });
         Ok(address)
+    }
+
+    /// The bytes of the vector that its blocks take.
+    fn used(&self) -> u64 {
+        self.blocks.iter().rfind(|b| !is_lent(b.at)).map_or(0, |b| b.at as u64 + b.len + GAP)
+    }
+
+    /// What [`Arena::used`] would be if nothing were lent.
+    fn reach(&self, apart: u64) -> u64 {
+        let before = self.blocks.len().saturating_sub(1) as u64 * apart;
+        self.blocks.last().map_or(0, |b| b.address - self.base - before + b.len + GAP)
+    }
+
+    /// Makes a block of bytes that the host lends for as long as the arena is there: nothing is copied. Gives its address, a multiple
+    /// of 256.
+    ///
+    /// # Errors
+    /// As of [`Arena::alloc`].
+    pub fn lend(&mut self, name: &str, loan: Box<dyn Lent>) -> Result<u64, Box<Fault>> {
+        let len = loan.bytes().len() as u64;
+        let address = self.alloc(name, AllocKind::Buffer, 0, 256)?;
+        let wanted = self.blocks.iter().filter(|b| !b.is_freed()).map(|b| b.len).sum::<u64>().saturating_add(len);
+        let room = AddressMap::memory(self.address_bits());
+        let cap = self.cap.unwrap_or(u64::MAX).min(room);
+        let fits = wanted <= cap && (address - self.base).saturating_add(len).saturating_add(GAP) <= room;
+        let Ok(at) = (if fits { self.loans.add(loan) } else { Err(loan) }) else {
+            self.blocks.pop();
+            return Err(Box::new(Fault::Limit(LimitKind::Memory { cap, wanted })));
+        };
+        if let Some(block) = self.blocks.last_mut() {
+            (block.at, block.len) = (at, len);
+        }
+        Ok(address)
+    }
+
+    /// Whether some of its blocks lie in what is lent.
+    #[inline(always)]
+    pub(super) const fn has_loans(&self) -> bool {
+        !self.loans.is_empty()
+    }
+
+    /// The bytes at indices of one block.
+    #[inline(always)]
+    pub(super) fn part(&self, place: Range<usize>) -> Option<&[u8]> {
+        if is_lent(place.start) { self.loans.get(&place) } else { self.bytes.get(place) }
+    }
+
+    /// The same, to be written.
+    #[inline(always)]
+    pub(super) fn part_mut(&mut self, place: Range<usize>) -> Option<&mut [u8]> {
+        if is_lent(place.start) { self.loans.get_mut(&place) } else { self.bytes.get_mut(place) }
     }
 
     /// How many bits addresses have: none of 64 fits 32 of them.
@@ -156,8 +212,7 @@ impl Arena {
             }
             earlier.is_some()
         });
-        let used = self.blocks.last().map_or(0, |b| b.at as u64 + b.len + GAP);
-        self.bytes.truncate(usize::try_from(used).unwrap_or(usize::MAX));
+        self.bytes.truncate(usize::try_from(self.used()).unwrap_or(usize::MAX));
     }
 
     /// The block that holds all of `len` bytes at an address, freed or not, and where they are in the vector of bytes.
@@ -219,7 +274,8 @@ impl Arena {
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
     pub(crate) fn block_to_use(&self, address: u64, len: u64) -> Option<Hint> {
         let mut hint = Hint::default();
-        self.search(&mut hint, address, len, Hint::READ | Hint::WRITE).map(|_| hint)
+        // What is lent is not reached from the vector's first byte on.
+        self.search(&mut hint, address, len, Hint::READ | Hint::WRITE).filter(|at| !is_lent(*at)).map(|_| hint)
     }
 
     /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.
@@ -231,13 +287,13 @@ impl Arena {
     /// Bytes at an address.
     #[must_use]
     pub fn bytes_at(&self, address: u64, len: u64) -> Option<&[u8]> {
-        self.bytes.get(self.live(address, len)?)
+        self.part(self.live(address, len)?)
     }
 
     /// Bytes at an address, to be written by the host.
     pub fn bytes_at_mut(&mut self, address: u64, len: u64) -> Option<&mut [u8]> {
         let place = self.live(address, len)?;
-        self.bytes.get_mut(place)
+        self.part_mut(place)
     }
 
     /// Why an access that [`Arena::index`] refuses is wrong.
@@ -346,6 +402,39 @@ mod tests {
         }
         // A context has no addresses beyond its own.
         assert!(arena.alloc("", AllocKind::Buffer, 1 << 60, 16).is_err());
+    }
+
+    #[test]
+    fn what_is_lent_is_a_block_like_others() {
+        let mut arena = Arena::new(AddressMap::of(64).global, Some(1 << 30));
+        let a = arena.alloc("a", AllocKind::Buffer, 10, 256).unwrap();
+        let b = arena.lend("b", Box::new(vec![7u8; 3000])).unwrap();
+        let c = arena.alloc("c", AllocKind::Buffer, 10, 1024).unwrap();
+        assert!(b - a > FAR && c - (b + 3000) > FAR && b.is_multiple_of(256));
+        let mut other = Arena::new(AddressMap::of(64).global, None);
+        let all = [("a", 10, 256), ("b", 3000, 256), ("c", 10, 1024)];
+        assert_eq!(all.map(|(name, len, align)| other.alloc(name, AllocKind::Buffer, len, align).unwrap()), [a, b, c]);
+        arena.bytes_at_mut(a, 10).unwrap().fill(1);
+        arena.bytes_at_mut(c, 10).unwrap().fill(3);
+        arena.bytes_at_mut(b + 2999, 1).unwrap().fill(2);
+        assert!(arena.bytes_at(b, 3001).is_none() && arena.bytes_at(b - 1, 1).is_none());
+        assert_eq!((arena.bytes_at(a, 10), arena.bytes_at(c, 10)), (Some(&[1; 10][..]), Some(&[3; 10][..])));
+        assert_eq!(arena.bytes_at(b + 2998, 2), Some(&[7, 2][..]));
+        let mut hint = Hint::default();
+        let at = arena.index(&mut hint, b + 8, 4, Hint::WRITE).unwrap();
+        assert!(arena.part(at..at + 4) == Some(&[7; 4]) && arena.bytes.get(at..at + 4).is_none());
+        let BugKind::OutOfBounds { nearest: Some(n), .. } = arena.explain(b + 3000, 4, false, "global") else {
+            panic!()
+        };
+        assert_eq!((n.name.as_str(), n.relation), ("b", Relation::After(0)));
+        // A copy has bytes of its own.
+        let copy = arena.clone();
+        arena.bytes_at_mut(b, 1).unwrap().fill(0);
+        assert!(copy != arena && copy.bytes_at(b, 1) == Some(&[7]));
+        // The cap is about them, too.
+        assert!(arena.lend("d", Box::new(vec![0u8; 1 << 30])).is_err());
+        let d = arena.alloc("d", AllocKind::Buffer, 10, 256).unwrap();
+        assert!(d > c && arena.bytes_at(c, 10) == Some(&[3; 10]));
     }
 
     #[test]

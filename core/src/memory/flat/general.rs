@@ -172,7 +172,7 @@ fn read(arena: &Arena, near: &Near<'_>, lane: usize, (space, first): Place, (at,
         Space::Shared => near.shared.get(at..at + w).map_or(0, number),
         Space::Local => near.local.read(lane, at as u64, width),
         Space::Param => near.param.get(at..at + w).map_or(0, number),
-        Space::Global | Space::Const | Space::Generic => match (w, arena.bytes.get(at..at + w)) {
+        Space::Global | Space::Const | Space::Generic => match (w, arena.part(at..at + w)) {
             (4, Some(b)) => b.first_chunk().map_or(0, |c| u32::from_le_bytes(*c).into()),
             (8, Some(b)) => b.first_chunk().map_or(0, |c| u64::from_le_bytes(*c)),
             (_, b) => b.map_or(0, number),
@@ -192,7 +192,7 @@ fn write(arena: &mut Arena, near: &mut Near<'_>, lane: usize, (space, first): Pl
         Space::Shared => put(near.shared.get_mut(at..at + w)),
         Space::Local => near.local.write(lane, at as u64, width, value),
         Space::Param => {}
-        Space::Global | Space::Const | Space::Generic => put(arena.bytes.get_mut(at..at + w)),
+        Space::Global | Space::Const | Space::Generic => put(arena.part_mut(at..at + w)),
     }
 }
 

@@ -7,11 +7,13 @@ mod arena;
 mod block;
 mod general;
 mod heap;
+mod lent;
 mod place;
 mod plain;
 
 pub use arena::Arena;
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
+pub use lent::Lent;
 pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
 

@@ -10,7 +10,7 @@
 )]
 
 use super::Arena;
-use super::general::hand_on;
+use super::general::{carry_out, hand_on};
 use super::place::fault;
 use crate::base::{LANES, LaneMask, LaneTables, lanes_of};
 use crate::memory::{Active, Cx, Fault, Hint, Plain32, Taken};
@@ -152,6 +152,11 @@ pub(super) fn access<V: Simd, S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Taken {
     let known = if S::ON { tell(simd, arena, &on, site, cx)? } else { [Stride::Mixed; 2] };
+    // Rows are those of the vector.
+    if arena.has_loans() && site.space == Space::Global {
+        let Active { at, mask, regs, near, .. } = on;
+        return carry_out(arena, mask, &site.request(), regs, near, cx.hints.at(at.pc));
+    }
     if site.op == MemOp::Load {
         load(simd, arena, on, site, known, cx)
     } else {

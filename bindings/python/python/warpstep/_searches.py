@@ -1,0 +1,388 @@
+"""Many schedules of a launch: hunted, proved, compared, replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any, Unpack
+
+from warpstep import _session, _warpstep
+from warpstep._arguments import Arguments
+from warpstep._errors import Error, InputError, made
+from warpstep._html import parts_html, report_html
+from warpstep._module import Dimensions, Kernel, Launch, Options, Run, native_options, shaped
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A defect, with the schedule that shows it."""
+
+    #: What is wrong: the exception that a launch by this schedule raises.
+    defect: Error
+    #: The smallest seed that shows it; `None` for the default schedule, and for what a proof found.
+    seed: int | None
+    #: The schedule as text, for `replay`.
+    schedule: str
+    #: How many seeds showed it.
+    times: int
+    #: What tells it from other defects of the same kernel.
+    signature: str
+
+    def __str__(self) -> str:
+        return str(self.defect)
+
+    def _repr_html_(self) -> str:
+        return report_html(str(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Hunted:
+    """What a hunt came to."""
+
+    #: The distinct defects: that of the default schedule first, then by their smallest seeds.
+    findings: tuple[Finding, ...]
+    #: How many seeds were run.
+    seeds: int
+    #: How many of these reached a limit of their own: nothing is known of them.
+    limited: int
+    #: Whether all seeds were run that were asked for.
+    complete: bool
+    #: The last line of ``warpstep hunt``.
+    summary: str
+
+    def raise_defect(self) -> None:
+        """Raise the first finding's defect, if there is one."""
+        for finding in self.findings:
+            raise finding.defect
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.findings), self.summary])
+
+    def _repr_html_(self) -> str:
+        return parts_html(self.summary, [report_html(str(finding)) for finding in self.findings])
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a proof came to."""
+
+    #: Whether every schedule ends as it should; `None` when a limit was reached before anything was found.
+    holds: bool | None
+    #: What does not: defects, other results than expected, runs that never end.
+    findings: tuple[Finding, ...]
+    #: States that were gone through.
+    states: int
+    #: The verdict in words, with the models that it is about.
+    summary: str
+
+    def raise_defect(self) -> None:
+        """Raise the first finding's defect, if there is one."""
+        for finding in self.findings:
+            raise finding.defect
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.findings), self.summary])
+
+    def _repr_html_(self) -> str:
+        return parts_html(self.summary, [report_html(str(finding)) for finding in self.findings])
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Something that a kernel comes to under a model, with a schedule that comes to it."""
+
+    #: Its letter in the table.
+    letter: str
+    #: The control model.
+    control: str
+    #: The memory.
+    memory: str
+    #: Whether the lanes of an instruction access it one by one.
+    split: bool
+    #: The schedule, for `replay` with these three.
+    schedule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a kernel comes to under every control model and memory."""
+
+    #: Whether some model shows a defect; `None` when none did and some were not searched to their ends.
+    defect: bool | None
+    #: What was seen, model by model.
+    seen: tuple[Seen, ...]
+    #: The table.
+    text: str
+    _data: str = field(repr=False)
+
+    def json(self) -> dict[str, Any]:
+        """Give the table as data, as ``warpstep compare --format json`` does."""
+        data: dict[str, Any] = json.loads(self._data)
+        return data
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return report_html(self.text)
+
+
+def _finding(parts: tuple[Any, ...]) -> Finding:
+    seed, kind, code, text, data, schedule, times, signature = parts
+    return Finding(made(kind, code, text, data, schedule), seed, schedule, times, signature)
+
+
+class _Target:
+    """A launch that many schedules are run of."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        shape: tuple[Dimensions, Dimensions, int],
+        args: Sequence[Any] | Mapping[str, Any],
+        options: Mapping[str, Any],
+    ) -> None:
+        if isinstance(kernel, Launch):
+            raise TypeError("give the kernel itself, and its shape by grid= and block=")
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"a kernel of a module is wanted, not {type(kernel).__name__}")
+        self.kernel, self.shape = kernel, shaped(*shape)
+        others = dict(options)
+        names = others.pop("names", None)
+        if isinstance(args, Mapping):
+            names, args = list(args), list(args.values())
+        elif not isinstance(args, (tuple, list)):
+            raise TypeError("args are a tuple, or a mapping from names to arguments")
+        self.taken = kernel.arguments(args, names)
+        self.options = native_options(others)
+
+    @property
+    def given(self) -> tuple[_warpstep.Module, str, Any]:
+        return self.kernel.module.native, self.kernel.name, self.shape
+
+
+def hunt(
+    kernel: Kernel,
+    *,
+    grid: Dimensions,
+    block: Dimensions,
+    shared: int = 0,
+    args: Sequence[Any] | Mapping[str, Any] = (),
+    seeds: int = 1000,
+    first_seed: int = 0,
+    expect: Any = None,
+    rtol: float | None = None,
+    jobs: int | None = None,
+    executor: Executor | None = None,
+    shards: int | None = None,
+    **options: Unpack[Options],
+) -> Hunted:
+    """Run the default schedule and one for each seed, and give every distinct defect, by its smallest seed.
+
+    `args` are those of a launch, or a mapping whose keys are what messages call them; arrays stay as they are.
+
+    `expect` says what is right at the end: an array for each array of `args` (`None`: anything), floats within `rtol` of it; or
+    code that is called with the arrays that a run left, on several threads, and is true, or `None`, when they are right: it may
+    also give a text that says what is wrong, or assert.
+
+    `jobs` is the number of threads of this computer, all of them if nothing is said. With an `executor` of
+    `concurrent.futures` (processes, or those of a cluster) its workers share the seeds, in so many `shards`; the findings are
+    those that one machine gives. A worker that is killed costs its share, which another one runs again.
+
+    >>> module = Module('''.version 7.0 .target sm_70 .address_size 64
+    ...     .entry count(.param .u64 counter) {
+    ...         .reg .b64 %a; .reg .b32 %r;
+    ...         ld.param.u64 %a, [counter];
+    ...         ld.global.u32 %r, [%a];
+    ...         add.u32 %r, %r, 1;
+    ...         st.global.u32 [%a], %r;
+    ...         ret;
+    ...     }''')
+    >>> import numpy as np
+    >>> zero = np.zeros(1, dtype=np.uint32)
+    >>> hunted = hunt(module["count"], grid=2, block=1, args=(zero,), seeds=100, expect=lambda x: x[0] == 2)
+    >>> [finding.defect.code for finding in hunted.findings]
+    ['mismatch']
+    """
+    if seeds < 0 or first_seed < 0:
+        raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
+    if executor is not None:
+        from warpstep._executor import hunt_on
+
+        given = dict(
+            options, grid=grid, block=block, shared=shared, args=args, expect=expect, rtol=rtol, jobs=jobs or 1
+        )
+        return hunt_on(executor, shards, kernel, (first_seed, first_seed + seeds), given)
+    target = _Target(kernel, (grid, block, shared), args, dict(options, jobs=jobs))
+    described, judge = target.taken.expecting(expect)
+    seeded = (first_seed, first_seed + seeds)
+    return _hunted(_warpstep.hunt(*target.given, described, target.options, judge, rtol, seeded))
+
+
+def _hunted(parts: tuple[Any, ...]) -> Hunted:
+    findings, seeds, limited, complete, summary = parts
+    return Hunted(tuple(map(_finding, findings)), seeds, limited, complete, summary)
+
+
+def merge(parts: Iterable[Hunted]) -> Hunted:
+    """Make one of several hunts of the same launch whose seeds follow each other: the findings are those of one hunt of all."""
+    all_parts = list(parts)
+    by_signature: dict[tuple[bool, str], Finding] = {}
+    for finding in (finding for part in all_parts for finding in part.findings):
+        # Each part has run the default schedule, which counts once.
+        key = (finding.seed is None, finding.signature)
+        known = by_signature.get(key)
+        if known is None:
+            by_signature[key] = finding
+        elif finding.seed is not None and known.seed is not None:
+            first = min(known, finding, key=lambda each: each.seed or 0)
+            times = known.times + finding.times
+            by_signature[key] = Finding(first.defect, first.seed, first.schedule, times, first.signature)
+    findings = tuple(sorted(by_signature.values(), key=lambda each: -1 if each.seed is None else each.seed))
+    seeds = sum(part.seeds for part in all_parts)
+    limited = sum(part.limited for part in all_parts)
+    count = f"{len(findings) or 'no'} distinct defect{'' if len(findings) == 1 else 's'}"
+    summary = f"hunted: the default schedule and {seeds} seeds in {len(all_parts)} parts: {count}"
+    return Hunted(findings, seeds, limited, all(part.complete for part in all_parts), summary)
+
+
+def prove(
+    kernel: Kernel,
+    *,
+    grid: Dimensions,
+    block: Dimensions,
+    shared: int = 0,
+    args: Sequence[Any] | Mapping[str, Any] = (),
+    expect: Any = None,
+    rtol: float | None = None,
+    progress: str = "fair",
+    max_states: int | None = None,
+    **options: Unpack[Options],
+) -> Proof:
+    """Go through all states of a launch, under every schedule that is fair as `progress` says.
+
+    `progress` is whom the scheduler promises that it goes on: ``"fair"`` (all blocks), ``"hsa"``, ``"obe"``, ``"lobe"`` or
+    ``"unfair"``. `max_states` ends it. `args` and `expect` are as of `hunt`.
+
+    >>> module = Module('''.version 7.0 .target sm_70 .address_size 64
+    ...     .entry add(.param .u64 counter) {
+    ...         .reg .b64 %a;
+    ...         ld.param.u64 %a, [counter];
+    ...         red.global.add.u32 [%a], 1;
+    ...         ret;
+    ...     }''')
+    >>> import numpy as np
+    >>> zero = np.zeros(1, dtype=np.uint32)
+    >>> prove(module["add"], grid=2, block=2, args=(zero,), expect=[np.full(1, 4, np.uint32)]).holds
+    True
+    """
+    target = _Target(kernel, (grid, block, shared), args, dict(options, progress=progress, max_states=max_states))
+    described, judge = target.taken.expecting(expect)
+    holds, findings, states, summary = _warpstep.prove(*target.given, described, target.options, judge, rtol)
+    return Proof(holds, tuple(map(_finding, findings)), states, summary)
+
+
+def compare(
+    kernel: Kernel,
+    *,
+    grid: Dimensions,
+    block: Dimensions,
+    shared: int = 0,
+    args: Sequence[Any] | Mapping[str, Any] = (),
+    expect: Any = None,
+    rtol: float | None = None,
+    seeds: int = 200,
+    max_states: int | None = None,
+    **options: Unpack[Options],
+) -> Comparison:
+    """Go through all states of a launch under every control model and memory, and show what it comes to under which.
+
+    Where there are more than `max_states` (100,000 if nothing is said), `seeds` random schedules look for more. `timeout` is for
+    all models together. `control`, `memory` and `split` are what is compared, and cannot be chosen.
+    """
+    chosen = [key for key in ("control", "memory", "split", "seed") if key in options]
+    if chosen:
+        raise ValueError(f"{chosen[0]}: all models and schedules are compared; use `prove` or `hunt` for one of them")
+    target = _Target(kernel, (grid, block, shared), args, dict(options, max_states=max_states))
+    described, judge = target.taken.expecting(expect)
+    defect, seen, text, data = _warpstep.compare(*target.given, described, target.options, judge, rtol, seeds)
+    return Comparison(defect, tuple(Seen(*each) for each in seen), text, data)
+
+
+def replay(
+    kernel: Kernel,
+    schedule: str | Finding | Error | Seen,
+    *,
+    grid: Dimensions,
+    block: Dimensions,
+    shared: int = 0,
+    args: Sequence[Any] | Mapping[str, Any] = (),
+    expect: Any = None,
+    rtol: float | None = None,
+    **options: Unpack[Options],
+) -> Run:
+    """Run a schedule again that `hunt`, `prove` or `compare` found: its defect is raised.
+
+    Everything else has to be as it was then: the module, the launch, what the arrays hold. A run that ends as it should leaves its
+    results in the arrays, as a launch does.
+    """
+    if isinstance(schedule, Seen):
+        models = Options(control=schedule.control, memory=schedule.memory, split=schedule.split)
+        options = {**models, **options}
+    text = schedule if isinstance(schedule, str) else schedule.schedule
+    if text is None:
+        raise ValueError("this defect has no schedule: the same launch, with the same seed, shows it again")
+    target = _Target(kernel, (grid, block, shared), args, options)
+    return _replayed(target.given, target.taken, target.options, text, (expect, rtol))
+
+
+def _replayed(
+    target: tuple[_warpstep.Module, str, Any],
+    taken: Arguments,
+    options: dict[str, Any] | None,
+    schedule: str,
+    expected: tuple[Any, float | None],
+) -> Run:
+    module, name, shape = target
+    expect, rtol = expected
+    described, judge = taken.expecting(expect)
+    try:
+        run = Run(*module.replay(name, shape, described, options, schedule, judge, rtol))
+    except Error as error:
+        if not isinstance(error, InputError):
+            error.schedule = schedule
+        raise
+    taken.finish()
+    return run
+
+
+def launch_expecting(launch: Launch, args: Sequence[Any], expect: Any, options: Mapping[str, Any]) -> Run:
+    """Launch as the pytest session asks, where `expect` judges the results of each schedule: what the plugin's fixture does."""
+    others = dict(options)
+    taken = launch.kernel.arguments(args, others.pop("names", None))
+    session = _session.current or _session.Session()
+    run = launch_in_session(session, launch, taken, native_options(others), expect)
+    taken.finish()
+    return run
+
+
+def launch_in_session(
+    session: _session.Session, launch: Launch, taken: Arguments, options: dict[str, Any] | None, expect: Any = None
+) -> Run:
+    """Launch as a pytest session asks: a schedule of its is replayed, or seeds are hunted first."""
+    target = (launch.kernel.module.native, launch.kernel.name, launch.shape)
+    described, judge = taken.expecting(expect)
+    if session.schedule is not None:
+        try:
+            return _replayed(target, taken, options, session.schedule, (expect, None))
+        except InputError as error:
+            # Other launches of the test are not those of the schedule.
+            if error.code not in ("schedule-program", "schedule-setup"):
+                raise
+    elif session.seeds > 0 and "seed" not in (options or {}):
+        _hunted(_warpstep.hunt(*target, described, options, judge, None, (0, session.seeds))).raise_defect()
+    single = dict(options or {})
+    single["check"] = [check for check in single.get("check", []) if check != "deterministic"]
+    return Run(*target[0].run(target[1], target[2], described, single, judge))

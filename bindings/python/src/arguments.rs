@@ -1,0 +1,171 @@
+//! Arguments of a launch, as the package describes them.
+
+use crate::memory::Borrowed;
+use crate::watch::Watch;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::sync::Arc;
+use warpstep::launch::Scalar;
+use warpstep::{Argument, Kernel, Left};
+
+/// One argument.
+enum Given {
+    /// `("number", type, bytes)`
+    Number(Scalar, Vec<u8>),
+    /// `("struct", bytes)`
+    Struct(Vec<u8>),
+    /// `("null",)`
+    Null,
+    /// `("within", argument, offset)`: a pointer into the memory of an argument before.
+    Within(usize, u64),
+    /// `("memory", name, type, buffer, keep, expected)`; `keep`: the kernel must leave it as it is.
+    /// The bytes are taken out where they are lent.
+    Memory { name: String, ty: Scalar, bytes: Option<Borrowed>, keep: bool, expected: Option<Borrowed> },
+}
+
+/// All arguments of a launch.
+pub struct Arguments {
+    all: Vec<Given>,
+    /// The memory of those that were given as memory: the name of the buffer, from which byte on, how many.
+    memories: Vec<Memory>,
+}
+
+/// A part of a buffer.
+pub type Memory = (String, usize, usize);
+
+fn scalar(name: &str) -> PyResult<Scalar> {
+    Scalar::named(name).ok_or_else(|| PyValueError::new_err(format!("there is no element type `{name}`")))
+}
+
+impl Given {
+    fn of(tuple: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let bytes = |k| PyResult::Ok(tuple.get_item(k)?.cast_into::<PyBytes>()?.as_bytes().to_vec());
+        let item = tuple.get_item(0)?;
+        let kind: &str = item.extract()?;
+        Ok(match kind {
+            "number" => Self::Number(scalar(tuple.get_item(1)?.extract()?)?, bytes(2)?),
+            "struct" => Self::Struct(bytes(1)?),
+            "null" => Self::Null,
+            "within" => Self::Within(tuple.get_item(1)?.extract()?, tuple.get_item(2)?.extract()?),
+            "memory" => {
+                let expected = tuple.get_item(5)?;
+                Self::Memory {
+                    name: tuple.get_item(1)?.extract()?,
+                    ty: scalar(tuple.get_item(2)?.extract()?)?,
+                    bytes: Some(Borrowed::of(&tuple.get_item(3)?)?),
+                    keep: tuple.get_item(4)?.extract()?,
+                    expected: if expected.is_none() { None } else { Some(Borrowed::of(&expected)?) },
+                }
+            }
+            other => return Err(PyValueError::new_err(format!("no kind of argument: {other}"))),
+        })
+    }
+}
+
+impl Arguments {
+    /// What a list of tuples describes. Of arguments that share memory the largest is the kernel's memory, and others point into it.
+    pub fn of(list: &Bound<'_, PyList>) -> PyResult<Self> {
+        let mut all = list.iter().map(|tuple| Given::of(tuple.cast::<PyTuple>()?)).collect::<PyResult<Vec<_>>>()?;
+        let places = places(&all);
+        let mut memories = Vec::with_capacity(places.len());
+        for (k, (start, end)) in places.iter().copied() {
+            // The largest, and of several the first one.
+            let shares = |(_, other): &&Place| other.0 < end && start < other.1;
+            let largest = places.iter().filter(shares).min_by_key(|(j, other)| (other.0.wrapping_sub(other.1), *j));
+            let (j, other) = largest.copied().unwrap_or((k, (start, end)));
+            if start < other.0 || end > other.1 {
+                let what = format!(
+                    "arguments {j} and {k} share a part of their memory: give arrays that share none, or one that is in the other"
+                );
+                return Err(PyValueError::new_err(what));
+            }
+            let Given::Memory { name, .. } = &all[j] else { continue };
+            memories.push((name.clone(), start - other.0, end - start));
+            if j != k {
+                if let Given::Memory { expected: Some(_), .. } = &all[k] {
+                    let what = format!("argument {k} is in the memory of argument {j}: give what is expected there");
+                    return Err(PyValueError::new_err(what));
+                }
+                all[k] = Given::Within(j, (start - other.0) as u64);
+            }
+        }
+        Ok(Self { all, memories })
+    }
+
+    /// The memory of each argument that was given as memory.
+    pub fn memories(&self) -> Vec<Memory> {
+        self.memories.clone()
+    }
+
+    /// The kernel with these arguments; `rel`: by how much of the expected value floats may differ; `in_place`: whether it works
+    /// in arrays themselves.
+    pub fn give<'a>(&'a mut self, kernel: Kernel<'a>, rel: Option<f64>, in_place: bool) -> Kernel<'a> {
+        self.all.iter_mut().enumerate().fold(kernel, |kernel, (k, given)| match given {
+            Given::Number(ty, bytes) => kernel.arg(Argument::number(*ty, bytes.clone())),
+            Given::Struct(bytes) => kernel.arg(Argument::bytes(bytes.clone())),
+            Given::Null => kernel.arg(Argument::null()),
+            // Buffers have names of their own; one that is named by its place is not mistaken for it.
+            Given::Within(argument, offset) => {
+                kernel.buffer(&format!("argument {k}"), Argument::within(*argument, *offset))
+            }
+            Given::Memory { name, ty, bytes, keep, expected } => {
+                let kernel = kernel.buffer(name, memory(*ty, bytes, *keep, in_place));
+                match expected {
+                    Some(expected) => kernel.expect_bytes(*ty, expected.bytes(), rel),
+                    None => kernel,
+                }
+            }
+        })
+    }
+}
+
+/// An argument's number, and where its memory is.
+type Place = (usize, (usize, usize));
+
+fn places(all: &[Given]) -> Vec<Place> {
+    let place = |(k, given): (usize, &Given)| match given {
+        Given::Memory { bytes: Some(bytes), .. } => Some((k, bytes.range())),
+        _ => None,
+    };
+    all.iter().enumerate().filter_map(place).collect()
+}
+
+fn memory(ty: Scalar, bytes: &mut Option<Borrowed>, keep: bool, in_place: bool) -> Argument<'_> {
+    if in_place
+        && !keep
+        && let Some(lent) = bytes.take_if(|bytes| !bytes.is_readonly())
+    {
+        return Argument::in_place(ty, lent);
+    }
+    match bytes {
+        Some(held) => {
+            if keep || held.is_readonly() {
+                Argument::kept(ty, held.bytes())
+            } else {
+                Argument::memory(ty, held.bytes_mut())
+            }
+        }
+        None => Argument::null(),
+    }
+}
+
+/// The kernel with Python code that judges what runs leave: it is given the bytes of each memory, and gives a reason or none.
+pub fn judged<'a>(kernel: Kernel<'a>, judge: Py<PyAny>, memories: Vec<Memory>, watch: &Arc<Watch>) -> Kernel<'a> {
+    let watch = Arc::clone(watch);
+    kernel.expect_that(move |left: &Left<'_>| {
+        let part = |(name, from, len): &Memory| left.bytes(name).and_then(|b| b.get(*from..from + len)).unwrap_or(&[]);
+        let asked = Python::attach(|py| {
+            let all = memories.iter().map(|memory| PyBytes::new(py, part(memory)));
+            judge.call1(py, (PyList::new(py, all)?,))?.extract::<Option<String>>(py)
+        });
+        match asked {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(why),
+            Err(error) => {
+                watch.end(error);
+                Ok(())
+            }
+        }
+    })
+}

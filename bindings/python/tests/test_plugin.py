@@ -1,0 +1,107 @@
+"""The pytest plugin, in sessions of its own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from conftest import COUNT, SCALE
+
+TESTS = f"""
+import numpy as np, warpstep
+
+COUNT = warpstep.Module({COUNT!r}, "count.ptx")["count"]
+SCALE = warpstep.Module({SCALE!r}, "scale.ptx")["scale"]
+
+def test_right():
+    x = np.ones(4, np.float32)
+    SCALE[1, 4](x, 4)
+    assert (x == 2).all()
+
+def test_racy():
+    COUNT[1, 64](np.zeros(1, np.uint32))
+
+def test_lost(warpstep_launch):
+    x = np.zeros(1, np.uint32)
+    warpstep_launch(SCALE, np.ones(4, np.float32), 4, grid=1, block=4)
+    warpstep_launch(COUNT, x, grid=1, block=64, expect=lambda x: x[0] == 2, names=["counter"])
+    assert x[0] == 2
+"""
+
+
+@pytest.fixture
+def session(pytester: pytest.Pytester):
+    pytester.makepyfile(test_kernels=TESTS)
+    return lambda *flags: pytester.runpytest_subprocess("-p", "no:cacheprovider", *flags)
+
+
+def test_without_flags_tests_only_run(session):
+    result = session()
+    result.assert_outcomes(passed=3)
+    result.stdout.no_fnmatch_line("warpstep:*")
+
+
+def test_checks_look_at_every_launch(session):
+    result = session("--warpstep-check", "races,bounds")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "warpstep: check races,bounds",
+            "*- warpstep -*",
+            "*race] Error: data race*",
+            "see it again: pytest test_kernels.py::test_racy --warpstep-check races,bounds",
+        ]
+    )
+
+
+def test_seeds_find_what_the_default_schedule_does_not_show(session, pytester):
+    result = session("--warpstep-seeds", "100")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(
+        ["warpstep: 100 seeds", "*- warpstep -*", "mismatch: `expect` says that the results are wrong"]
+    )
+    command = re.search(r"see it again: pytest (.*)", result.stdout.str())
+    assert command is not None
+    words = command.group(1).split()
+    assert words == [
+        "test_kernels.py::test_lost",
+        "--warpstep-replay",
+        ".warpstep/test_kernels.py-test_lost.schedule",
+    ]
+    again = pytester.runpytest_subprocess("-p", "no:cacheprovider", *words)
+    again.assert_outcomes(failed=1)
+    again.stdout.fnmatch_lines(["warpstep: replay .warpstep/*", "mismatch: `expect` says that the results are wrong"])
+    assert (pytester.path / ".warpstep" / ".gitignore").read_text() == "*\n"
+
+
+def test_results_that_depend_on_the_schedule(session):
+    result = session("--warpstep-check", "deterministic", "--warpstep-seeds", "100")
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["the results depend on the schedule*"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--warpstep-check", "rases"], "--warpstep-check rases: there are uninit, bounds*"),
+        (["--warpstep-seeds", "-1"], "--warpstep-seeds -1: a number of seeds is not below 0"),
+        (["--warpstep-replay", "none"], "--warpstep-replay none: No such file or directory"),
+        (["--warpstep-check", "deterministic"], "*compares schedules: give --warpstep-seeds, too"),
+    ],
+)
+def test_flags_that_mean_nothing(session, flags, words):
+    session(*flags).stderr.fnmatch_lines([f"*{words}"])
+
+
+def test_tests_with_other_names_are_quoted(pytester):
+    pytester.makepyfile(
+        test_named=f"""
+        import numpy as np, pytest, warpstep
+        SCALE = warpstep.Module({SCALE!r})["scale"]
+        @pytest.mark.parametrize("n", [4], ids=["a b's"])
+        def test_it(n):
+            SCALE[1, 32](np.ones(4, np.float32), n)
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.stdout.fnmatch_lines([r"see it again: pytest 'test_named.py::test_it?a b'\''s?'"])

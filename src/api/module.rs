@@ -1,0 +1,140 @@
+//! A PTX module that was read and checked once, to be launched from many times.
+
+use super::error::Error;
+use crate::base::{FileId, SourceMap};
+use crate::launch::{build, text_of};
+use crate::machine::ControlModel;
+use crate::program::env::{Param, ProgEnv};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// What a text of PTX is called in messages that came from no file.
+const UNNAMED: &str = "kernel.ptx";
+
+/// A PTX module: its text is read and checked once, and its kernels are launched as often as one likes. A clone is the same
+/// module.
+///
+/// ```
+/// use warpstep::Module;
+///
+/// let module = Module::from_file("docs/tour/scale.ptx")?;
+/// assert_eq!(module.kernels().collect::<Vec<_>>(), ["scale"]);
+/// let types: Vec<&str> = module.parameters("scale").unwrap().iter().map(|p| p.ty.as_str()).collect();
+/// assert_eq!(types, ["u64", "u32"]);
+/// for n in [1u32, 2, 3] {
+///     let mut x = vec![1.0f32; 8];
+///     module.kernel("scale").block(n).arg(&mut x).arg(7u32).run()?;
+/// }
+/// # Ok::<(), warpstep::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Module(Arc<Inner>);
+
+struct Inner {
+    sources: Arc<SourceMap>,
+    file: FileId,
+    /// For the control model of the target's hardware.
+    env: Arc<ProgEnv>,
+    /// For the others, which have other instructions in the code, or do without them; made when it is asked for.
+    other: OnceLock<Arc<ProgEnv>>,
+}
+
+impl Module {
+    /// A module of a text.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_ptx(text: &str) -> Result<Self, Error> {
+        Self::named(UNNAMED, text)
+    }
+
+    /// The same of a file, which messages name.
+    ///
+    /// # Errors
+    /// The file cannot be read; everything that is wrong with its text.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let text = text_of(path).map_err(|kind| Error::input(&[kind.at(None)], &SourceMap::default()))?;
+        Self::named(&path.display().to_string(), &text)
+    }
+
+    /// A module of a text that messages call by a name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text.
+    pub fn named(name: &str, text: &str) -> Result<Self, Error> {
+        let mut sources = SourceMap::default();
+        let file = sources.add(name, text);
+        let env = build(&[file], None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
+        let (sources, env) = (Arc::new(sources), Arc::new(env));
+        Ok(Self(Arc::new(Inner { sources, file, env, other: OnceLock::new() })))
+    }
+
+    /// Its name in messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.sources().get(self.0.file).map_or(UNNAMED, |source| &source.name)
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.sources().get(self.0.file).map_or("", |source| &source.text)
+    }
+
+    /// The names of its kernels, in the order of the text.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.0.env.functions.values().filter(|f| f.entry && f.defined).map(|f| f.name.as_str())
+    }
+
+    /// The parameters of a kernel; `None` where the module has no such kernel.
+    #[must_use]
+    pub fn parameters(&self, kernel: &str) -> Option<&[Param]> {
+        self.0.env.functions.get(kernel).filter(|f| f.entry && f.defined).map(|f| &*f.params)
+    }
+
+    /// The size of a pointer, in bytes.
+    #[must_use]
+    pub fn pointer_bytes(&self) -> u32 {
+        self.0.env.target.address_bits / 8
+    }
+
+    pub(super) fn sources(&self) -> &Arc<SourceMap> {
+        &self.0.sources
+    }
+
+    pub(super) fn env(&self) -> &Arc<ProgEnv> {
+        &self.0.env
+    }
+
+    /// Its name, as the path of a launch.
+    pub(super) fn path(&self) -> PathBuf {
+        self.name().into()
+    }
+
+    /// The program for a control model.
+    pub(super) fn program(&self, control: Option<ControlModel>) -> Result<Arc<ProgEnv>, Error> {
+        let Inner { sources, file, env, other } = &*self.0;
+        let injects = |control| control == ControlModel::Crs;
+        let own = injects(ControlModel::of_target(env.target.sm));
+        match control {
+            Some(control) if injects(control) != own => {
+                if let Some(other) = other.get() {
+                    return Ok(Arc::clone(other));
+                }
+                let built = build(&[*file], Some(control), sources);
+                let built = built.map_err(|problems| Error::input(&problems, sources))?;
+                Ok(Arc::clone(other.get_or_init(|| Arc::new(built))))
+            }
+            _ => Ok(Arc::clone(env)),
+        }
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernels: Vec<_> = self.kernels().collect();
+        f.debug_struct("Module").field("name", &self.name()).field("kernels", &kernels).finish()
+    }
+}
