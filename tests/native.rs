@@ -149,7 +149,7 @@ AGAIN:
         )
     };
     for load in ["ld.global.u32 %t, [%at];", "ld.global.u32 %t, [%all];", "ld.global.u16 %h, [%all];"] {
-        assert!(same(&program(load), [64, 1, 1], &[None, Some(1)], 3) > 0);
+        assert!(same(&program(load), ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], 3) > 0);
     }
 }
 
