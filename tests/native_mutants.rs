@@ -24,6 +24,9 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeIdle,
     Mutant::NativeApart,
     Mutant::NativeNan64,
+    Mutant::NativeSides,
+    Mutant::NativeMerge,
+    Mutant::NativeFewer,
 ];
 
 /// Programs that are tried.

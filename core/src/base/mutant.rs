@@ -404,6 +404,12 @@ words! {
         NativeApart = "native-apart",
         /// NaNs of 64 bits are those that the processor makes (native).
         NativeNan64 = "native-nan64",
+        /// Lanes that part natively find the numbers that those before them have left (native).
+        NativeSides = "native-sides",
+        /// What lanes that part natively leave of a predicate is the others', too (native).
+        NativeMerge = "native-merge",
+        /// Lanes that have parted natively count as many as all (native).
+        NativeFewer = "native-fewer",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

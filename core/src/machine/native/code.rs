@@ -1,7 +1,7 @@
 //! Machine code in memory, and the calls into it and back: the only `unsafe` of the machine.
 //!
 //! Why it is sound. Native code touches the slots of the frames of some warps, the bytes of device memory, a block's shared memory,
-//! a list of sites, a list of numbers a warp and its contexts, all by way of the pointers of [`Context`] and [`Common`];
+//! a list of sites, a list of numbers a warp, its contexts, and a fixed number of partings with room for numbers, all by way of the pointers of [`Context`] and [`Common`];
 //! [`Ready::push`] and [`Ready::run`] make these of exclusive references that a [`Ready`] holds until the code is back, and check
 //! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, bytes of shared
 //! memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
@@ -13,6 +13,7 @@
 
 use super::context::{Common, Context, Exit, Site};
 use super::emit::{Helpers, Setting, emit};
+use super::parted::Partings;
 use super::plan::Plan;
 use crate::base::{Frame, LaneMask, Lanes32};
 use crate::memory::{Hint, LocalMemory};
@@ -95,6 +96,7 @@ pub(super) struct Along<'a> {
     /// The lanes, and the same expanded.
     pub mask: LaneMask,
     pub lanes: &'a Lanes32,
+    pub partings: &'a mut Partings,
     pub watch: u32,
     pub trip: u32,
 }
@@ -110,6 +112,8 @@ pub(super) struct Back {
     pub hidden: u32,
     pub taken: LaneMask,
     pub tokens: u32,
+    /// See [`Context::fewer`].
+    pub fewer: u64,
 }
 
 impl Context {
@@ -133,6 +137,7 @@ impl Context {
             taken: 0,
             tokens: 0,
             warp,
+            fewer: 0,
             next: std::ptr::null_mut(),
         })
     }
@@ -140,10 +145,10 @@ impl Context {
     /// How its warp came back.
     #[inline(always)]
     pub fn back(&self) -> Option<Back> {
-        let Self { left, pc, exit, taken, tokens, .. } = *self;
+        let Self { left, pc, exit, taken, tokens, fewer, .. } = *self;
         let hidden = left as u32;
         let left = u32::try_from(left >> 32).unwrap_or(0);
-        Some(Back { exit: Exit::of(exit)?, pc, left, hidden, taken, tokens })
+        Some(Back { exit: Exit::of(exit)?, pc, left, hidden, taken, tokens, fewer })
     }
 }
 
@@ -151,16 +156,20 @@ impl Common {
     /// That of warps that run some code. `None`: it is not what was compiled for.
     #[inline(always)]
     fn of<H: Host>(along: Along<'_>, host: &mut H, code: &Code) -> Option<Self> {
-        let Along { sites, mask, lanes, watch, trip } = along;
+        let Along { sites, mask, lanes, partings, watch, trip } = along;
         if sites.len() < code.sites || host.shared().len() < code.shared {
             return None;
         }
+        let (partings, parted, kept) = partings.clear(code.scalars)?;
         let (memory, shared) = (host.memory().as_mut_ptr(), host.shared().as_mut_ptr());
         Some(Self {
             memory,
             shared,
             sites: sites.as_mut_ptr(),
             lanes,
+            partings,
+            parted,
+            kept,
             host: std::ptr::from_mut(host).cast(),
             plain: plain::<H>,
             locate: locate::<H>,
@@ -256,7 +265,7 @@ impl<'a> Ready<'a> {
     #[inline(always)]
     pub fn again(&mut self, index: usize, (number, from): (u32, u32), fuel: u32) {
         if let Some(context) = self.contexts.0.get_mut(index) {
-            (context.entry, context.from, context.left) = (number, from, i64::from(fuel) << 32);
+            (context.entry, context.from, context.left, context.fewer) = (number, from, i64::from(fuel) << 32, 0);
         }
     }
 
@@ -305,7 +314,7 @@ impl Code {
         let mut flags = settings::builder();
         for (name, value) in [
             ("opt_level", "speed"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+            ("enable_verifier", "true"),
             ("use_colocated_libcalls", "false"),
             ("is_pic", "false"),
         ] {

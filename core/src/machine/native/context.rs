@@ -1,6 +1,7 @@
 //! What native code and the machine hand each other: structures of fixed layout.
 
 use crate::base::{Frame, LaneMask, Lanes32, Lanes64};
+use super::parted::Parting;
 use crate::memory::LocalMemory;
 use std::ffi::c_void;
 
@@ -100,6 +101,9 @@ pub(super) struct Context {
     pub tokens: u32,
     /// The warp's number in the block.
     pub warp: u32,
+    /// Thread instructions that were fewer than if all lanes had executed each instruction: those of lanes that had parted, and have
+    /// met again.
+    pub fewer: u64,
     /// The context of the warp that runs next, when this one waits at a barrier or has ended; null: none.
     pub next: *mut Self,
 }
@@ -116,6 +120,11 @@ pub(super) struct Common {
     pub sites: *mut Site,
     /// All ones or zero per lane, by `mask`.
     pub lanes: *const Lanes32,
+    /// Lanes that have parted natively, by level, how many of these were open where native code was left, and the numbers of lines
+    /// that they had before.
+    pub partings: *mut Parting,
+    pub parted: *mut u32,
+    pub kept: *mut u64,
     /// For whom the functions below are.
     pub host: *mut c_void,
     /// See [`Plain`].

@@ -82,7 +82,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     session.look(mask, cx);
     let watch = if C::JOINS { warp.control.watch() } else { u32::MAX };
     let Some(entry) = entry_of(&session.kernel.plan, warp, *flow, *fuel) else { return interpret(next) };
-    let Session { kernel, sites, lanes, trip, .. } = &mut *session;
+    let Session { kernel, sites, lanes, trip, partings, .. } = &mut *session;
     let (some, active) = (mask != !0, u64::from(lanes.2));
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
     let sites = &mut sites[usize::from(some)];
@@ -90,18 +90,19 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
         sites.resize(code.sites, Site::NONE);
     }
     let mut host = Calls { simd, sh: &mut *sh, mem, cx, fault: None };
-    let along = Along { sites, mask, lanes: &lanes.1, watch, trip: *trip };
+    let along = Along { sites, mask, lanes: &lanes.1, partings, watch, trip: *trip };
     let back = code.enter(entry, along, &mut host);
     let fault = host.fault;
     let Some(back) = back else { return interpret(u32::MAX) };
     let executed = *fuel - back.left;
-    let threads = active * u64::from(executed - back.hidden);
+    let threads = active * u64::from(executed - back.hidden) - session.partings.fewer(back);
     sh.threads = sh.threads.wrapping_add(threads);
     session.executed += threads;
     session.visits += 1;
     session.instructions += u64::from(executed);
     *fuel = back.left;
     flow.pc = back.pc;
+    session.partings.tell(&session.kernel.plan, warp, flow);
     let before = *fuel;
     let visit = came_back((back, fault), warp, flow, sh, fuel, session);
     session.executed += active * u64::from(before - *fuel);
@@ -123,7 +124,7 @@ pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fu
 }
 
 /// Tokens that were pushed natively are still on the stack.
-fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[(TokenKind, u32)], count: usize) {
+pub(super) fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[(TokenKind, u32)], count: usize) {
     for (kind, to) in &stack[stack.len().saturating_sub(count)..] {
         let mut here = flow;
         warp.control.push(&mut here, *kind, flow.mask, *to);

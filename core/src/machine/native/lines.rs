@@ -46,6 +46,12 @@ impl Lines {
         self.copies.extend_from_slice(&self.values);
     }
 
+    /// Lanes wait before an instruction, with the numbers that they have.
+    pub(super) fn wait(&mut self, at: u32, mask: LaneMask, numbers: &[u64]) {
+        self.parked.push((at, mask));
+        self.copies.extend_from_slice(numbers);
+    }
+
     /// Takes the values of lanes from those that are parked, if they are those of all of these lanes. What is no line any more where
     /// they go on, the frame has then.
     fn resumed(&mut self, plan: &Plan, k: u32, mask: LaneMask, frame: &mut Frame) -> bool {

@@ -16,8 +16,10 @@ mod forms;
 mod go;
 mod lines;
 mod ops;
+mod parted;
 mod phases;
 mod plan;
+mod regions;
 mod session;
 
 pub(in crate::machine) use go::{Went, go, settle};

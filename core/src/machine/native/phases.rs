@@ -45,11 +45,13 @@ struct Round {
     again: bool,
 }
 
-/// Instructions that turns have taken, and those of them that are not counted.
+/// Instructions that turns have taken, those of them that are not counted, and how many thread instructions are fewer since lanes
+/// had parted.
 #[derive(Clone, Copy, Default)]
 struct Taken {
     used: u64,
     hidden: u64,
+    fewer: u64,
 }
 
 impl Round {
@@ -93,16 +95,16 @@ impl Round {
 }
 
 impl Taken {
-    /// Turns that had so much fuel together, and `left` of it, in [`Context::left`]'s terms; each ended with an instruction more than
+    /// Turns that had so much fuel together, and `left` of it, in [`Context::left`]'s terms, `fewer` in [`Context::fewer`]'s; each ended with an instruction more than
     /// native code has executed.
     #[inline(always)]
-    const fn of(turns: u64, fuel: u64, left: i64) -> Self {
-        Self { used: fuel + turns - (left >> 32) as u64, hidden: left as u32 as u64 }
+    const fn of(turns: u64, fuel: u64, (left, fewer): (i64, u64)) -> Self {
+        Self { used: fuel + turns - (left >> 32) as u64, hidden: left as u32 as u64, fewer }
     }
 
     /// Thread instructions.
     const fn threads(self) -> u64 {
-        LANES as u64 * (self.used - self.hidden)
+        LANES as u64 * (self.used - self.hidden) - self.fewer
     }
 
     /// Takes them off what there is.
@@ -176,7 +178,8 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     stats: &mut Stats,
 ) -> Result<Turns, Box<Halt>> {
     session.look(ALL, cx);
-    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, .. } = &mut *session;
+    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, .. } =
+        &mut *session;
     let (plan, sites) = (&kernel.plan, &mut sites[0]);
     let Some(code) = kernel.code(false) else { return Ok(Turns::default()) };
     if sites.len() < code.sites {
@@ -197,7 +200,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, fault: None };
     loop {
         ready.fuel(round.nth(count - 1), round.last);
-        let along = Along { sites, mask: ALL, lanes: &lanes.1, watch: u32::MAX, trip: *trip };
+        let along = Along { sites, mask: ALL, lanes: &lanes.1, partings, watch: u32::MAX, trip: *trip };
         round.ran = ready.run(round.start, code, along, &mut host).unwrap_or(0);
         *visits += 1;
         let Some((taken, ended)) = together(&ready, plan, round).filter(|_| whole && count == size) else { break };
@@ -258,16 +261,17 @@ fn gather<'a, C: Control>(ready: &mut Ready<'a>, plan: &Plan, warps: &'a mut [Wa
 fn together(contexts: &[Context], plan: &Plan, round: Round) -> Option<(Taken, Ended)> {
     let first = contexts.first().filter(|_| round.ran == round.count)?;
     let ended = Ended::of(plan, first)?;
-    let mut left = 0;
+    let (mut left, mut fewer) = (0, 0);
     for context in contexts {
         let same = (context.exit, context.pc, context.tokens) == (first.exit, first.pc, first.tokens);
         if !same && Ended::of(plan, context) != Some(ended) {
             return None;
         }
         left += context.left;
+        fewer += context.fewer;
     }
     let fuel = u64::from(round.lease) * (round.count as u64 - 1) + u64::from(round.last);
-    Some((Taken::of(round.count as u64, fuel, left), ended))
+    Some((Taken::of(round.count as u64, fuel, (left, fewer)), ended))
 }
 
 /// The next block takes the place of one whose warps have all ended, when nothing is to be made anew but registers that are the same
@@ -313,7 +317,7 @@ fn note<C: Control>(
     whose: &mut Whose<'_>,
 ) -> (Taken, Option<(u32, usize)>) {
     let start = plan.function.start.0;
-    let (mut turns, mut last, mut fuel, mut left) = (0, 0, 0, 0);
+    let (mut turns, mut last, mut fuel, mut left, mut fewer) = (0, 0, 0, 0, 0);
     *at.place.fresh = false;
     for k in 0..round.count {
         let context = &contexts[round.nth(k)];
@@ -343,10 +347,11 @@ fn note<C: Control>(
             None => continue,
         }
         (fuel, left) = (fuel + u64::from(round.fuel(k)), left + context.left);
+        fewer += context.fewer;
         put(whose.ready, whose.base, warp.index, false);
         (turns, last) = (k as u32 + 1, context.warp as usize);
     }
-    (Taken::of(turns.into(), fuel, left), (turns > 0).then_some((turns, last)))
+    (Taken::of(turns.into(), fuel, (left, fewer)), (turns > 0).then_some((turns, last)))
 }
 
 /// The turn of a warp goes on that native code has left otherwise than at a barrier or its end.
@@ -359,11 +364,12 @@ fn goes_on<C: Control>(
     let Some(warp) = at.warps.get_mut(w) else { return Err(no_warp()) };
     at.sh.who.warp = warp.index;
     let executed = fuel - back.left;
-    let threads = u64::from(LANES) * u64::from(executed - back.hidden);
+    let threads = u64::from(LANES) * u64::from(executed - back.hidden) - session.partings.fewer(back);
     at.sh.threads = at.sh.threads.wrapping_add(threads);
     session.executed += threads;
     session.instructions += u64::from(executed);
     let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
+    session.partings.tell(&session.kernel.plan, warp, &mut flow);
     let mut left = back.left;
     match came_back((back, fault), warp, &mut flow, &mut at.sh, &mut left, session) {
         Ok(visit) => {

@@ -2,6 +2,7 @@
 //! stack before each instruction.
 
 use super::forms::{Forms, Patterns, Token, Way, successors};
+use super::regions::Region;
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
@@ -73,6 +74,8 @@ pub(super) struct Plan {
     pub scalars: usize,
     /// By register: where its values are kept.
     pub places: Vec<Option<u32>>,
+    /// By instruction: what lanes execute apart behind it.
+    pub regions: Vec<Option<Region>>,
 }
 
 impl Plan {
@@ -149,8 +152,10 @@ impl Plan {
             carries: Vec::new(),
             passes: Vec::new(),
             places: vec![None; count],
+            regions: Vec::new(),
         };
         plan.hold(env);
+        plan.regions = (0..plan.code.len()).map(|k| Region::of(&plan, env, k)).collect();
         Some(plan)
     }
 

@@ -3,6 +3,7 @@
 use super::code::{Code, Contexts};
 use super::context::Site;
 use super::emit::Setting;
+use super::parted::Partings;
 use super::plan::Plan;
 use crate::base::{LaneMask, Lanes32, expand, number};
 use crate::machine::config::Engine;
@@ -46,7 +47,11 @@ impl Kernel {
     #[cold]
     #[inline(never)]
     fn compile(&self, some: bool) -> Option<&Code> {
-        let compile = || Code::of(&self.plan, &*self.env.upgrade()?, self.setting, some).ok();
+        let compile = || {
+            let code = Code::of(&self.plan, &*self.env.upgrade()?, self.setting, some);
+            assert!(code.is_ok() || !self.setting.trips, "a kernel is not compiled: {code:?}");
+            code.ok()
+        };
         self.codes[usize::from(some)].get_or_init(compile).as_ref()
     }
 }
@@ -194,6 +199,8 @@ pub(in crate::machine) struct Session {
     auto: bool,
     /// Room for the contexts of warps.
     pub(super) contexts: Contexts,
+    /// Lanes that have parted natively.
+    pub(super) partings: Partings,
 }
 
 impl Session {
@@ -235,6 +242,7 @@ impl Session {
     fn new(kernel: Arc<Kernel>, engine: Engine) -> Self {
         let trip = if let Engine::Native { trip } = engine { trip } else { 0 };
         Self {
+            partings: Partings::new(kernel.plan.scalars),
             kernel,
             sites: [Vec::new(), Vec::new()],
             lanes: (!0, Lanes32([!0; 32]), 32),

@@ -191,7 +191,7 @@ impl Emit<'_, '_> {
         match strip {
             Strip::W(word) => {
                 let mut value = self.integers(word);
-                if self.some && !on(Mutant::NativeRow) {
+                if self.who.some && !on(Mutant::NativeRow) {
                     let old = self.b.ins().load(types::I32X4, anywhere(), place, at);
                     let lanes = self.lanes(s);
                     value = self.b.ins().bitselect(lanes, value, old);
@@ -201,7 +201,7 @@ impl Emit<'_, '_> {
             Strip::Q(two) => {
                 for (half, mut value) in two.into_iter().enumerate() {
                     let at = at + offset(16 * half);
-                    if self.some {
+                    if self.who.some {
                         let old = self.b.ins().load(types::I64X2, anywhere(), place, at);
                         let lanes = self.lanes(s);
                         let lanes = self.wide_mask(lanes)[half];

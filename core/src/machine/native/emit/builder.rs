@@ -33,14 +33,34 @@ pub(in crate::machine::native) struct Helpers {
     pub locate: SigRef,
 }
 
+/// The lanes that run, as they are known while native code is made.
+#[derive(Clone, Debug)]
+pub(in crate::machine::native) struct Who {
+    /// They may be only some of the warp's.
+    pub(super) some: bool,
+    pub(super) mask: Value,
+    /// Where they have parted from others natively, the first time first.
+    pub(super) parted: Vec<Parted>,
+}
+
+/// Lanes that run apart from others behind a branch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parted {
+    pub branch: usize,
+    /// They are those that do not take it.
+    pub second: bool,
+    /// Where they have come to where all meet.
+    pub end: Block,
+}
+
 /// A function of native code while it is made.
 pub(in crate::machine::native) struct Emit<'a, 'b> {
     pub(super) b: FunctionBuilder<'a>,
     pub(super) plan: &'b Plan,
     pub(super) env: &'b ProgEnv,
     pub(super) setting: Setting,
-    /// Only some lanes run.
-    pub(super) some: bool,
+    /// The lanes that run.
+    pub(super) who: Who,
     pub(super) helpers: Helpers,
     /// How many sites there are so far.
     pub(super) sites: usize,
@@ -49,7 +69,6 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     pub(super) common: Value,
     /// Where the warp of a context begins, which is this block's parameter.
     pub(super) top: Block,
-    pub(super) mask: Value,
     pub(super) left: Variable,
     pub(super) tokens: Variable,
     /// The values of registers: of a line's first lane and its second half's, or a predicate's bits.
@@ -57,8 +76,10 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     /// By instruction: the block that begins there.
     pub(super) blocks: Vec<Option<Block>>,
     pub(super) segment: Segment,
-    /// Where checks lead that fail: the block, the segment's first instruction, the block of instructions.
-    pub(super) stops: Vec<(Block, usize, (usize, usize))>,
+    /// Where checks lead that fail: the block, the segment's first instruction, the block of instructions, who runs.
+    pub(super) stops: Vec<(Block, usize, (usize, usize), Who)>,
+    /// Instructions that were compiled once more for lanes that have parted.
+    pub(super) copied: usize,
     /// Of the block at hand: its first instruction and one past its last.
     pub(super) at: (usize, usize),
 }

@@ -78,10 +78,10 @@ impl Emit<'_, '_> {
 
     /// Whether a predicate that is the same in all lanes holds.
     fn one_predicate(&mut self, pred: crate::program::instr::Slot, negated: bool) -> Value {
-        let Some(n) = self.plan.function.slots.number(Class::P, pred) else { return self.mask };
+        let Some(n) = self.plan.function.slots.number(Class::P, pred) else { return self.who.mask };
         let mut bits = self.mask(n);
-        if self.some {
-            bits = self.b.ins().band(bits, self.mask);
+        if self.who.some {
+            bits = self.b.ins().band(bits, self.who.mask);
         }
         let condition = if negated { IntCC::Equal } else { IntCC::NotEqual };
         self.b.ins().icmp_imm(condition, bits, 0)
@@ -141,19 +141,19 @@ impl Emit<'_, '_> {
     /// The bits of a predicate that is computed for all lanes at once.
     pub(super) fn mask_value(&mut self, k: usize) -> Value {
         let i = self.plan.code[k];
-        let Some(op) = Ops::of(&i) else { return self.mask };
+        let Some(op) = Ops::of(&i) else { return self.who.mask };
         let slots = [i.a, i.b, i.c];
         if op.is_logic() {
             let mut bits = Vec::new();
             for slot in slots.iter().take(op.shape().sources.len()) {
-                let Some(n) = self.plan.function.slots.number(Class::P, *slot) else { return self.mask };
+                let Some(n) = self.plan.function.slots.number(Class::P, *slot) else { return self.who.mask };
                 bits.push(self.mask(n));
             }
             return self.logic(op, &bits);
         }
         let mut values = Vec::new();
         for (class, slot) in op.shape().sources.iter().zip(slots) {
-            let Some(n) = self.plan.function.slots.number(*class, slot) else { return self.mask };
+            let Some(n) = self.plan.function.slots.number(*class, slot) else { return self.who.mask };
             values.push(self.numbers(k, n).values[0]);
         }
         let holds = self.scalar_value(op, &values, i.imm);
@@ -170,7 +170,7 @@ impl Emit<'_, '_> {
             (Ops::Int(I::XorP), [a, b, ..]) => self.b.ins().bxor(*a, *b),
             (Ops::Int(I::SelP), [a, b, c]) => self.b.ins().bitselect(*c, *a, *b),
             (_, [a, ..]) => *a,
-            _ => self.mask,
+            _ => self.who.mask,
         }
     }
 
@@ -308,7 +308,7 @@ impl Emit<'_, '_> {
             (I::Shl32 | I::ShrU32 | I::ShrS32, [a, b]) => self.shifted(op, types::I32, *a, *b),
             (I::Shl64 | I::ShrU64 | I::ShrS64, [a, b]) => self.shifted(op, types::I64, *a, *b),
             (_, [a, ..]) => *a,
-            _ => self.mask,
+            _ => self.who.mask,
         }
     }
 

@@ -51,7 +51,7 @@ impl Emit<'_, '_> {
             let address = self.plan.function.slots.number(each.class, each.slot);
             !matches!(each.what, What::Atomic(..)) && address.is_some_and(|n| self.plan.line(k, n).is_none())
         };
-        let passes = self.some && way == Way::Each && self.each(k).is_some_and(|each| anywhere(&each));
+        let passes = self.who.some && way == Way::Each && self.each(k).is_some_and(|each| anywhere(&each));
         if passes { Way::Helper } else { way }
     }
 
@@ -153,7 +153,7 @@ impl Emit<'_, '_> {
         self.b.switch_to_block(look);
         self.check(looked);
         let (from, slot) = self.slot_of(n);
-        let lane = if self.some { self.b.ins().ctz(self.mask) } else { self.b.ins().iconst(types::I32, 0) };
+        let lane = if self.who.some { self.b.ins().ctz(self.who.mask) } else { self.b.ins().iconst(types::I32, 0) };
         let lane = self.b.ins().uextend(types::I64, lane);
         let lane = self.b.ins().imul_imm(lane, 8);
         let from = self.b.ins().iadd(from, lane);
@@ -194,7 +194,7 @@ impl Emit<'_, '_> {
                 let (ty, bytes) = if each.class == Class::Q { (types::I64, 8) } else { (types::I32, 4) };
                 let address = self.b.ins().load(ty, trusted(), from, offset(slot + bytes * lane));
                 let mut inside = self.b.ins().isub(address, less);
-                if self.some {
+                if self.who.some {
                     // Those that sit out go where the first word is.
                     let mut runs = self.runs(lane);
                     if each.class == Class::Q {
@@ -212,13 +212,17 @@ impl Emit<'_, '_> {
 
     /// All ones if a lane runs.
     fn runs(&mut self, lane: usize) -> Value {
+        if !self.who.parted.is_empty() {
+            let first = self.b.ins().ishl_imm(self.who.mask, 31 - lane as i64);
+            return self.b.ins().sshr_imm(first, 31);
+        }
         let from = common!(self, types::I64, lanes);
         self.b.ins().load(types::I32, trusted().with_readonly().with_can_move(), from, offset(4 * lane))
     }
 
     /// What a lane's words are to be: those that sit out leave them as they are.
     pub(super) fn kept(&mut self, lane: usize, new: Value, (place, at): (Value, i32)) -> Value {
-        if !self.some || on(Mutant::NativeIdle) {
+        if !self.who.some || on(Mutant::NativeIdle) {
             return new;
         }
         let ty = self.b.func.dfg.value_type(new);

@@ -26,7 +26,7 @@ impl Emit<'_, '_> {
         let left = self.b.use_var(self.left);
         let size = i64::try_from(end - start).unwrap_or(i64::MAX);
         let mut enough = self.b.ins().icmp_imm(IntCC::SignedGreaterThanOrEqual, left, size << 32);
-        if self.some && !self.env.injected {
+        if self.who.some && !self.env.injected {
             // Those who wait for nobody's instruction may stand anywhere.
             let watch = common!(self, types::I32, watch);
             let last = i64::from(self.plan.function.start.0) + i64::try_from(end).unwrap_or(i64::MAX);
@@ -126,7 +126,7 @@ impl Emit<'_, '_> {
     }
 
     /// Goes on at an instruction; what is held as a line here and as a vector there is written to the frame.
-    fn go(&mut self, from: usize, to: usize) {
+    pub(super) fn go(&mut self, from: usize, to: usize) {
         self.hand_over(from, to);
         match self.blocks.get(to).copied().flatten() {
             Some(block) => {
@@ -144,7 +144,9 @@ impl Emit<'_, '_> {
         self.b.ins().return_(&[context]);
     }
 
-    fn hand_over(&mut self, from: usize, to: usize) {
+    pub(super) fn hand_over(&mut self, from: usize, to: usize) {
+        // What is known in the block at hand was not made on all ways that lead here.
+        self.segment.splats.clear();
         let Some(alive) = self.plan.alive.get(to).cloned() else { return };
         if self.plan.patterns.before.get(to).is_none_or(Vec::is_empty) {
             return;
@@ -188,7 +190,13 @@ impl Emit<'_, '_> {
         let target = i.imm.wrapping_sub(start) as usize;
         let Some(guard) = i.guard else { return self.go(k, target) };
         let Some(bits) = self.guarded_lanes(guard) else { return self.lost() };
-        let all = if self.some { self.mask } else { self.b.ins().iconst(types::I32, -1) };
+        if !self.who.parted.is_empty()
+            && let Some(region) = self.region(k)
+        {
+            // Compiled once, whether they part or not.
+            return self.part(k, region, bits);
+        }
+        let all = if self.who.some { self.who.mask } else { self.b.ins().iconst(types::I32, -1) };
         let (every, rest) = (self.b.create_block(), self.b.create_block());
         let whole = self.b.ins().icmp(IntCC::Equal, bits, all);
         self.b.ins().brif(whole, every, &[], rest, &[]);
@@ -198,8 +206,10 @@ impl Emit<'_, '_> {
         let (apart, none) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(bits, apart, &[], none, &[]);
         self.b.switch_to_block(apart);
-        put!(self, taken, bits);
-        self.leave_behind(Exit::Diverge, k);
+        match self.region(k) {
+            Some(region) => self.part_if_known(k, region, bits),
+            None => self.diverge(k, bits),
+        }
         self.b.switch_to_block(none);
         self.go(k, k + 1);
     }
@@ -216,13 +226,13 @@ impl Emit<'_, '_> {
         if guard.negated {
             bits = self.b.ins().bnot(bits);
         }
-        Some(if self.some { self.b.ins().band(bits, self.mask) } else { bits })
+        Some(if self.who.some { self.b.ins().band(bits, self.who.mask) } else { bits })
     }
 
     /// Lanes that break are the control model's; where none does, nothing happens.
     fn breaks(&mut self, k: usize) {
         let bits = match self.plan.code[k].guard {
-            None => self.mask,
+            None => self.who.mask,
             Some(guard) => match self.guarded_lanes(guard) {
                 Some(bits) => bits,
                 None => return self.lost(),
@@ -239,6 +249,9 @@ impl Emit<'_, '_> {
 
     /// A `sync` goes on where its token says, when that was pushed here: the lanes are the same.
     fn sync(&mut self, k: usize) {
+        if self.is_over(k) {
+            return;
+        }
         let top = self.plan.tokens[k].as_ref().and_then(|stack| stack.last()).copied();
         let Some((TokenKind::Sync, to)) = top else { return self.leave_behind(Exit::Sync, k) };
         let tokens = self.b.use_var(self.tokens);
@@ -265,11 +278,12 @@ impl Emit<'_, '_> {
     }
 
     /// Leaves native code at an instruction that has been executed as far as it can be here.
-    fn leave_behind(&mut self, why: Exit, k: usize) {
+    pub(super) fn leave_behind(&mut self, why: Exit, k: usize) {
         self.leave_with(why, k, 0);
     }
 
     fn leave_with(&mut self, why: Exit, k: usize, rest: i64) {
+        self.tell_parted();
         let to = field!(self, types::I64, scalars);
         for held in self.plan.held[k].clone() {
             let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
@@ -329,7 +343,7 @@ impl Emit<'_, '_> {
                 let stop = self.b.create_block();
                 self.b.set_cold_block(stop);
                 self.segment.stop = Some(stop);
-                self.stops.push((stop, self.segment.from, self.at));
+                self.stops.push((stop, self.segment.from, self.at, self.who.clone()));
                 stop
             }
         };
@@ -339,9 +353,9 @@ impl Emit<'_, '_> {
 
     /// The ways out that checks of segments have.
     pub(super) fn stops(&mut self) {
-        for (stop, from, at) in std::mem::take(&mut self.stops) {
+        for (stop, from, at, who) in std::mem::take(&mut self.stops) {
             self.b.switch_to_block(stop);
-            self.at = at;
+            (self.at, self.who) = (at, who);
             self.leave(Exit::Check, from);
         }
     }

@@ -1,6 +1,6 @@
 //! A function: where it is entered, and its blocks.
 
-use super::builder::{Emit, Helpers, Segment, Setting, field, offset, trusted, width};
+use super::builder::{Emit, Helpers, Segment, Setting, Who, field, offset, trusted, width};
 use crate::machine::native::context::Common;
 use crate::machine::native::plan::Plan;
 use crate::program::env::ProgEnv;
@@ -35,19 +35,19 @@ pub(in crate::machine::native) fn emit(
         plan,
         env,
         setting,
-        some,
+        who: Who { some, mask, parted: Vec::new() },
         helpers,
         sites: 0,
         context,
         common,
         top,
-        mask,
         left,
         tokens,
         variables: FxHashMap::default(),
         blocks,
         segment: Segment::default(),
         stops: Vec::new(),
+        copied: 0,
         at: (0, 0),
     };
     emit.function()
@@ -66,21 +66,24 @@ impl Emit<'_, '_> {
         self.entries();
         let mut k = 0;
         while k < count {
-            let mut end = k + 1;
-            while end < count && !self.plan.leaders[end] {
-                end += 1;
-            }
-            self.at = (k, end);
-            if let Some(block) = self.blocks[k] {
-                self.b.switch_to_block(block);
-                self.block();
-            }
-            k = end;
+            k = self.block_at(k);
         }
         self.stops();
         self.b.seal_all_blocks();
         self.b.finalize();
         self.sites
+    }
+
+    /// The block that begins at an instruction; gives the one behind it.
+    pub(super) fn block_at(&mut self, k: usize) -> usize {
+        let behind = self.plan.leaders.iter().skip(k + 1).position(|leader| *leader);
+        let end = behind.map_or(self.plan.code.len(), |more| k + 1 + more).min(self.plan.code.len());
+        self.at = (k, end);
+        if let Some(block) = self.blocks[k] {
+            self.b.switch_to_block(block);
+            self.block();
+        }
+        end
     }
 
     /// Goes to the entry that is asked for, with what is alive there in variables.

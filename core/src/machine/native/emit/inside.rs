@@ -18,7 +18,7 @@ pub(super) struct Rows {
 impl Emit<'_, '_> {
     /// Looks whether addresses of 64 bits are those of rows, where all lanes load or store one word.
     pub(super) fn rows(&mut self, each: Each, n: usize) -> Option<Rows> {
-        if self.some || each.words != 1 || each.bytes < 4 || matches!(each.what, What::Atomic(..)) {
+        if self.who.some || each.words != 1 || each.bytes < 4 || matches!(each.what, What::Atomic(..)) {
             return None;
         }
         let (from, slot) = self.slot_of(n);
@@ -102,7 +102,7 @@ impl Emit<'_, '_> {
         let mut sums: Option<(Value, Value)> = None;
         for s in 0..Self::looked_at() {
             let Strip::Q(pairs) = self.frame_strip(n, s) else { continue };
-            let lanes = self.some.then(|| {
+            let lanes = self.who.some.then(|| {
                 let lanes = self.lanes(s);
                 self.wide_mask(lanes)
             });
@@ -135,7 +135,7 @@ impl Emit<'_, '_> {
         for s in 0..Self::looked_at() {
             let Strip::W(word) = self.frame_strip(n, s) else { continue };
             let mut inside = self.b.ins().iadd(less, word.value);
-            if self.some {
+            if self.who.some {
                 let lanes = self.lanes(s);
                 inside = self.b.ins().band(inside, lanes);
             }

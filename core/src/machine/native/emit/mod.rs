@@ -16,6 +16,7 @@ mod ends;
 mod function;
 mod inside;
 mod order;
+mod region;
 mod segment;
 mod strips;
 mod values;

@@ -172,9 +172,9 @@ impl Emit<'_, '_> {
     pub(super) fn put_predicate(&mut self, to: Value, slot: usize, bits: Value) {
         let at = offset(4 * slot);
         let mut bits = bits;
-        if self.some && !on(Mutant::NativePredicates) {
+        if self.who.some && !on(Mutant::NativePredicates) {
             let old = self.b.ins().load(types::I32, trusted(), to, at);
-            let (run, kept) = (self.b.ins().band(bits, self.mask), self.b.ins().band_not(old, self.mask));
+            let (run, kept) = (self.b.ins().band(bits, self.who.mask), self.b.ins().band_not(old, self.who.mask));
             bits = self.b.ins().bor(run, kept);
         }
         self.b.ins().store(trusted(), bits, to, at);
@@ -394,7 +394,7 @@ impl Emit<'_, '_> {
         self.trip();
         let i = self.plan.code[k];
         let mut wanted = sources(&i, self.env, &self.plan.function);
-        if i.guard.is_some() || self.some {
+        if i.guard.is_some() || self.who.some {
             wanted.extend(results(&i, self.env, &self.plan.function));
         }
         let to = field!(self, types::I64, p);
@@ -408,7 +408,7 @@ impl Emit<'_, '_> {
                 self.put_line(n, numbers);
             }
         }
-        let mut lanes = self.mask;
+        let mut lanes = self.who.mask;
         if let Some(guard) = i.guard
             && let Some(p) = self.plan.function.slots.number(Class::P, guard.pred)
         {

@@ -160,7 +160,7 @@ impl Emit<'_, '_> {
         match strip {
             Strip::W(word) => {
                 let mut value = self.integers(word);
-                if self.some {
+                if self.who.some {
                     let old = self.b.ins().load(types::I32X4, trusted(), to, offset(at + s * 16));
                     let lanes = self.lanes(s);
                     value = self.b.ins().bitselect(lanes, value, old);
@@ -171,7 +171,7 @@ impl Emit<'_, '_> {
                 for (k, pair) in pairs.into_iter().enumerate() {
                     let place = offset(at + s * 32 + k * 16);
                     let mut value = pair;
-                    if self.some {
+                    if self.who.some {
                         let old = self.b.ins().load(types::I64X2, trusted(), to, place);
                         let lanes = self.lanes(s);
                         let lanes = self.wide_mask(lanes)[k];
@@ -194,6 +194,11 @@ impl Emit<'_, '_> {
 
     /// The lanes of a strip that run.
     pub(super) fn lanes(&mut self, s: usize) -> Value {
+        if !self.who.parted.is_empty() {
+            // Not kept for what follows: this may be on a way that only some come.
+            let all = self.b.ins().splat(types::I32X4, self.who.mask);
+            return self.own_bits(all, s);
+        }
         let from = common!(self, types::I64, lanes);
         self.b.ins().load(types::I32X4, trusted().with_readonly().with_can_move(), from, offset(s * 16))
     }
@@ -229,6 +234,11 @@ impl Emit<'_, '_> {
     /// A predicate's bits as a mask of four lanes.
     pub(super) fn expand(&mut self, bits: Value, s: usize) -> Value {
         let all = self.splat(types::I32X4, bits);
+        self.own_bits(all, s)
+    }
+
+    /// A mask of four lanes from bits that each of them has all of.
+    fn own_bits(&mut self, all: Value, s: usize) -> Value {
         let bit = |lane: usize| (1_u32 << (4 * s + lane)).to_le_bytes();
         let own = self.vector(types::I32X4, [bit(0), bit(1), bit(2), bit(3)].concat());
         let set = self.b.ins().band(all, own);
