@@ -122,6 +122,43 @@ again:
     }
 }
 
+/// Both halves of a warp may have one row: what the first one stores, the second one must not have loaded before.
+#[test]
+fn halves_of_one_row_keep_their_order() {
+    let program = |space: &str, start: &str| {
+        format!(
+            "
+.version 7.0\n.target sm_60\n.address_size 64
+.shared .align 4 .b8 words[256];
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{{
+    .reg .b32 %t, %x; .reg .b64 %at, %m;
+    ld.param.u64 %m, [memory];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %at, %t, 4;
+    {start}
+    ld.{space}.u32 %x, [%at];
+    add.u32 %t, %t, 5;
+    st.{space}.u32 [%at], %t;
+    mov.u32 %t, %tid.y;
+    mad.lo.u32 %t, %t, 16, %t;
+    mad.wide.u32 %m, %t, 4, %m;
+    st.global.u32 [%m+512], %x;
+    ret;
+}}
+"
+        )
+    };
+    for (space, start) in [
+        ("global", "add.u64 %at, %at, %m;"),
+        ("shared", "mov.u64 %m, words; add.u64 %at, %at, %m;\n    ld.param.u64 %m, [memory];"),
+    ] {
+        for block in [[16, 4, 1], [16, 2, 1], [64, 1, 1]] {
+            assert!(same(&program(space, start), ([2, 1, 1], block), &[None, Some(1)], 3) > 0);
+        }
+    }
+}
+
 /// Where no block of memory is known yet, no address is taken for one of its.
 #[test]
 fn no_address_is_right_before_memory_is_known() {

@@ -200,6 +200,44 @@ const BITS: [&str; 46] = [
     "selp.f32 D, A, B, P; neg.f32 D, D;",
 ];
 
+/// Lanes that part and meet again; `#` is a number that no other operation has.
+const PARTINGS: [&str; 14] = [
+    "@P bra X#; add.f32 D, A, B; X#:",
+    "@!P bra X#; mov.u32 D, %tid.x; add.u32 D, D, 3; X#:",
+    "@P bra X#; add.u32 D, A, B; bra Y#; X#: sub.u32 D, B, A; mov.u32 A, 7; Y#:",
+    "@P bra X#; mov.u32 D, 5; bra Y#; X#: mov.u32 D, 9; Y#: add.u32 A, A, 1;",
+    "@P bra X#; setp.lt.u32 G, A, B; bra Y#; X#: setp.eq.u32 G, A, 3; Y#: @P bra Z#; add.u32 D, A, B; Z#:",
+    "setp.lt.u32 %p0, A, B; @%p0 bra X#; setp.gt.s32 %p1, A, 0; @%p1 bra Y#; add.u32 D, A, 1; bra Y#; X#: mov.u32 B, %tid.x; Y#:",
+    "@P bra X#; @P bra X#; @P bra X#; add.u32 D, A, B; X#:",
+    "@P bra X#; add.u32 A, A, 1; @!P bra Y#; sub.u32 D, A, B; Y#: mov.u32 B, %laneid; X#: add.u32 D, D, B;",
+    "mov.u32 A, %tid.x; @P bra X#; add.u32 A, A, 4; mov.u32 B, A; X#: add.u32 D, A, B;",
+    "mov.u32 %t, %tid.x; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; @P bra X#; ld.global.u32 D, [%u+64]; add.u32 D, D, A; st.global.u32 [%u+64], D; X#:",
+    "mov.u32 %t, %tid.x; setp.lt.u32 %p2, %t, 13; @%p2 bra X#; mul.wide.u32 %u, %t, 4; add.u64 %u, %u, %m; st.global.u32 [%u+68], A; X#: mov.u32 D, %t;",
+    "@P bra X#; atom.global.add.u32 D, [%m+28], A; X#:",
+    "mov.u32 %t, 3; Z#: @P bra X#; add.u32 D, A, B; X#: sub.u32 %t, %t, 1; setp.ne.u32 %p3, %t, 0; @%p3 bra Z#;",
+    "@P bra X#; mov.u32 %t, 3; Z#: add.u32 D, D, B; sub.u32 %t, %t, 1; setp.ne.u32 %p3, %t, 0; @%p3 bra Z#; X#:",
+];
+
+/// Exchanges between lanes, for whom all are there or those that are, and fences.
+const EXCHANGES: [&str; 16] = [
+    "activemask.b32 %t; shfl.sync.bfly.b32 D, A, 1, 31, %t;",
+    "activemask.b32 %t; shfl.sync.up.b32 D, A, 3, 0, %t;",
+    "activemask.b32 %t; shfl.sync.down.b32 D, A, 5, 0x101f, %t;",
+    "activemask.b32 %t; shfl.sync.idx.b32 D|P, A, B, 31, %t;",
+    "activemask.b32 %t; shfl.sync.idx.b32 D, A, 7, 0x181f, %t;",
+    "activemask.b32 %t; shfl.sync.bfly.b32 D|P, A, 16, C, %t;",
+    "shfl.sync.bfly.b32 D, A, 8, 31, -1;",
+    "shfl.sync.down.b32 D|P, A, 2, 31, -1;",
+    "activemask.b32 %t; vote.sync.ballot.b32 D, P, %t;",
+    "activemask.b32 %t; vote.sync.any.pred G, P, %t;",
+    "activemask.b32 %t; vote.sync.all.pred G, P, %t;",
+    "vote.sync.ballot.b32 D, P, -1;",
+    "activemask.b32 D;",
+    "activemask.b32 %t; bar.warp.sync %t;",
+    "membar.gl; nanosleep.u32 7;",
+    "bar.warp.sync -1;",
+];
+
 /// Some that end the run, now and then.
 const RISKY: [&str; 3] = [
     "mul.wide.u32 %u, A, 4; add.u64 %u, %u, %m; ld.global.u32 D, [%u];",
@@ -229,6 +267,12 @@ fn program(seed: u64) -> String {
         3 => operations.extend(BITS),
         _ => {}
     }
+    if seed % 5 == 2 {
+        operations.extend(EXCHANGES.iter().chain(&EXCHANGES));
+    }
+    if seed % 3 != 1 {
+        operations.extend(PARTINGS.iter().chain(&PARTINGS).chain(&PARTINGS));
+    }
     // One kind of wrong address in a program, which would else end at the first that comes.
     let wrong = usize::try_from(seed / 4).ok().and_then(|number| RISKY_LANES.get(number % (2 * RISKY_LANES.len())));
     match wrong.filter(|_| seed % 4 == 1) {
@@ -250,7 +294,11 @@ fn program(seed: u64) -> String {
     for k in 0..4 {
         let _ = writeln!(last, "selp.u32 %t, 1, 0, %p{k}; st.global.u8 [%u+{}], %t;", 1136 + k);
     }
-    program_of(seed, &operations, ".shared .align 4 .b8 words[600];\n", &last)
+    let text = program_of(seed, &operations, ".shared .align 4 .b8 words[600];\n", &last);
+    // `activemask` is newer.
+    let text = text.replacen(".version 6.0\n", ".version 6.2\n", 1);
+    let numbered = |(number, line): (usize, &str)| line.replace('#', &number.to_string()) + "\n";
+    text.lines().enumerate().map(numbered).collect()
 }
 
 /// All that can be told of a run.

@@ -2,9 +2,11 @@
 
 use super::code::Host;
 use crate::base::{Frame, LaneMask, expand};
+use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
 use crate::machine::warp::state::Shared;
 use crate::memory::{Active, Cx, Fault, Hint, LocalMemory, Memory};
+use crate::program::instr::Op;
 use crate::verdict::Sink;
 use pulp::Simd;
 
@@ -32,6 +34,16 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         self.sh.who.warp = warp;
         let env = self.sh.env;
         let Some(i) = env.code.get(pc as usize) else { return true };
+        match i.op {
+            Op::Exchange | Op::WarpSync => return exchange::all_at_once(env, i, mask, self.sh.loaded.warp_size, regs),
+            Op::Fence { scope, order } => {
+                let at = self.sh.issuer(pc, 0);
+                self.fault = self.mem.fence(at, mask, scope, order, self.cx).err();
+                return self.fault.is_none();
+            }
+            Op::ProxyFence | Op::Nop | Op::Nanosleep => return true,
+            _ => {}
+        }
         let lanes = expand(mask, &self.cx.tables);
         let at = self.sh.issuer(pc, 0);
         let near = &mut near::<M>(self.sh, local, pc);

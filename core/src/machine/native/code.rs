@@ -70,7 +70,8 @@ pub(super) trait Host {
     /// The block's shared memory.
     fn shared(&mut self) -> &mut [u8];
 
-    /// Executes the instruction at an address on a warp's frame and local memory, for some lanes. False: it failed; why is kept.
+    /// Executes the instruction at an address on a warp's frame and local memory, for some lanes. False: it failed, and why is kept;
+    /// an exchange has not been executed then, since not all who take part are there.
     fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool;
 
     /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them.
@@ -314,7 +315,7 @@ impl Code {
         let mut flags = settings::builder();
         for (name, value) in [
             ("opt_level", "speed"),
-            ("enable_verifier", "true"),
+            ("enable_verifier", if cfg!(debug_assertions) || setting.trips { "true" } else { "false" }),
             ("use_colocated_libcalls", "false"),
             ("is_pic", "false"),
         ] {

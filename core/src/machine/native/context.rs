@@ -1,7 +1,7 @@
 //! What native code and the machine hand each other: structures of fixed layout.
 
-use crate::base::{Frame, LaneMask, Lanes32, Lanes64};
 use super::parted::Parting;
+use crate::base::{Frame, LaneMask, Lanes32, Lanes64};
 use crate::memory::LocalMemory;
 use std::ffi::c_void;
 

@@ -37,6 +37,8 @@ pub(super) enum Way {
     Each,
     /// By way of the machine, on the frame.
     Helper,
+    /// An exchange between lanes by way of the machine, when all that take part are there.
+    Exchange,
     /// `bra`.
     Branch,
     /// `ssy`, `preBrk`.
@@ -141,6 +143,8 @@ impl Known<'_> {
             Op::Bar if i.guard.is_none() => Way::Barrier,
             Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 | Op::Mem => self.access(i),
             Op::Int(_) | Op::Float(_) => self.data(i, after),
+            Op::Exchange | Op::WarpSync => Way::Exchange,
+            Op::Fence { .. } | Op::ProxyFence | Op::Nop | Op::Nanosleep => Way::Helper,
             _ => Way::Outside,
         }
     }

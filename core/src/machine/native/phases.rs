@@ -178,8 +178,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     stats: &mut Stats,
 ) -> Result<Turns, Box<Halt>> {
     session.look(ALL, cx);
-    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, .. } =
-        &mut *session;
+    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, .. } = &mut *session;
     let (plan, sites) = (&kernel.plan, &mut sites[0]);
     let Some(code) = kernel.code(false) else { return Ok(Turns::default()) };
     if sites.len() < code.sites {

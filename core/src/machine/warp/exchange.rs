@@ -5,7 +5,8 @@
 use crate::alu::float;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of, put_mask};
-use crate::program::instr::{ExchangeKind, Instr, NO_SLOT, Redux, Slot};
+use crate::program::env::ProgEnv;
+use crate::program::instr::{ExchangeKind, Instr, NO_SLOT, Op, Redux, Slot};
 
 /// Executes an exchange for the lanes that take part, of a warp of `size` lanes.
 pub(in crate::machine) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &mut Frame) {
@@ -72,6 +73,21 @@ pub(in crate::machine) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, si
     }
 }
 
+/// Executes an exchange, or a `bar.warp.sync`, for lanes that name all of themselves and nobody else. False: they do not, and nothing
+/// has been done.
+pub(in crate::machine) fn all_at_once(env: &ProgEnv, i: &Instr, lanes: LaneMask, size: u32, regs: &mut Frame) -> bool {
+    let named = |slot: Slot, regs: &Frame| {
+        let masks = &regs.w[slot.index()].0;
+        if lanes == !0 { masks.iter().all(|m| *m == !0) } else { lanes_of(lanes).all(|l| masks[l] == lanes) }
+    };
+    let Some(what) = env.exchange(i) else { return i.op == Op::WarpSync && named(i.a, regs) };
+    let there = !what.sync || named(i.e, regs);
+    if there {
+        run(what.kind, i, lanes, size, regs);
+    }
+    there
+}
+
 fn keys(wide: bool, slot: Slot, regs: &Frame) -> [u64; LANES] {
     if wide { regs.q[slot.index()].0 } else { regs.w[slot.index()].0.map(u64::from) }
 }
@@ -105,9 +121,34 @@ fn reduce(op: Redux, a: u32, b: u32) -> u32 {
 /// A source outside the segment gives the lane's own value and a false predicate; a source that takes no part gives the
 /// own value, too, where PTX leaves it open (D-shuffle). Lanes that a smaller warp does not have are outside of every segment.
 fn shuffle(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Frame) -> ([u32; LANES], LaneMask) {
-    let a = &regs.w[i.a.index()].0;
+    let [a, b, c] = [i.a, i.b, i.c].map(|slot| &regs.w[slot.index()].0);
+    if (lanes, size) == (!0, 32) && [b, c].iter().all(|x| x.iter().all(|v| *v == x[0])) {
+        return by_one(kind, a, b[0], c[0]);
+    }
     let Sources { from, inside, absent } = shuffle_sources(kind, i, lanes, size, regs);
     (std::array::from_fn(|l| a[if absent >> l & 1 == 1 { l } else { from[l] % LANES }]), inside)
+}
+
+/// The same of all lanes of a whole warp, by one distance in segments of one width.
+fn by_one(kind: ExchangeKind, a: &[u32; LANES], by: u32, of: u32) -> ([u32; LANES], LaneMask) {
+    let (by, clamp, segment) = (by & 0x1f, of & 0x1f, of >> 8 & 0x1f);
+    let (mut from, mut inside) = ([0; LANES], [0; LANES]);
+    for (lane, (from, inside)) in (0..).zip(from.iter_mut().zip(&mut inside)) {
+        let last = (lane & segment) | (clamp & !segment);
+        let (to, is) = match kind {
+            // Before the first lane the distance is negative.
+            ExchangeKind::ShflUp => (lane.wrapping_sub(by), lane.wrapping_sub(by).cast_signed() >= last.cast_signed()),
+            ExchangeKind::ShflDown => (lane + by, lane + by <= last),
+            ExchangeKind::ShflBfly => (lane ^ by, lane ^ by <= last),
+            _ => {
+                let to = (lane & segment) | (by & !segment & 0x1f);
+                (to, to <= last)
+            }
+        };
+        *from = if is { to & 31 } else { lane };
+        *inside = u32::from(is) << lane;
+    }
+    (from.map(|from| a[from as usize % LANES]), inside.into_iter().fold(0, |all, is| all | is))
 }
 
 /// Whom the lanes of a `shfl` read.

@@ -3,7 +3,7 @@
 pub(in crate::machine) mod arrive;
 mod cluster;
 mod copy;
-mod exchange;
+pub(in crate::machine) mod exchange;
 pub(in crate::machine) mod frames;
 pub(in crate::machine) mod guarded;
 mod image;

@@ -4,7 +4,7 @@
 //! each alone would be allowed is left to the interpreter, as everything that is refused.
 
 use super::super::context::Exit;
-use super::super::forms::Access;
+use super::super::forms::{Access, Way};
 use super::builder::{Emit, Group, Numbers, Strip, Word, anywhere, common, offset, trusted, width};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
@@ -226,7 +226,11 @@ impl Emit<'_, '_> {
         self.b.set_cold_block(fault);
         self.b.ins().brif(failed, fault, &[], go, &[]);
         self.b.switch_to_block(fault);
-        self.leave_failed(Exit::Fault, k);
+        match self.plan.ways[k] {
+            // Nothing has been done: somebody is missing.
+            Way::Exchange => self.leave(Exit::Outside, k),
+            _ => self.leave_failed(Exit::Fault, k),
+        }
         self.b.switch_to_block(go);
     }
 }

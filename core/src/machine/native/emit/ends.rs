@@ -62,7 +62,7 @@ impl Emit<'_, '_> {
         for k in start..end {
             let way = self.way(k);
             let late = way == Way::Scalar && self.needs_before(k, &mut made);
-            let alone = way == Way::Helper || way.ends() || way == Way::Push;
+            let alone = matches!(way, Way::Helper | Way::Exchange | Way::Push) || way.ends();
             if (alone || late && !on(Mutant::NativeLate) || self.ordered(from, k)) && from < k {
                 self.segment(from, k);
                 from = k;
@@ -73,7 +73,7 @@ impl Emit<'_, '_> {
             }
             if alone {
                 match way {
-                    Way::Helper => self.helper(k),
+                    Way::Helper | Way::Exchange => self.helper(k),
                     Way::Push => self.push(),
                     _ => {}
                 }

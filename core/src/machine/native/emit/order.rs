@@ -65,11 +65,15 @@ impl Emit<'_, '_> {
     fn check_pair(&mut self, (j, earlier): (usize, Access), (k, later): (usize, Access)) {
         let rows = |k: usize| self.segment.rows.get(&k).copied();
         let (Some(first), Some(second)) = (rows(j), rows(k)) else { return };
-        if first == second && earlier.offset == later.offset && earlier.bytes == later.bytes {
-            return;
-        }
+        let same = first == second && earlier.offset == later.offset && earlier.bytes == later.bytes;
         let whole = !self.halves(j, earlier) && !self.halves(k, later);
-        let parts: &[(usize, usize)] = if whole { &[(0, 0)] } else { &[(0, 0), (1, 1), (1, 0)] };
+        // Of one row in halves, the first half of the later one comes before the second half of the earlier one all the same.
+        let parts: &[(usize, usize)] = match (whole, same) {
+            (true, true) => &[],
+            (true, false) => &[(0, 0)],
+            (false, true) => &[(1, 0)],
+            (false, false) => &[(0, 0), (1, 1), (1, 0)],
+        };
         for (a, b) in parts {
             let length = |access: Access| i64::from(access.bytes) * if whole { 32 } else { 16 };
             let (one, two) = ((first[*a], earlier, length(earlier)), (second[*b], later, length(later)));
