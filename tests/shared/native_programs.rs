@@ -234,7 +234,7 @@ const EXCHANGES: [&str; 16] = [
     "vote.sync.ballot.b32 D, P, -1;",
     "activemask.b32 D;",
     "activemask.b32 %t; bar.warp.sync %t;",
-    "membar.gl; nanosleep.u32 7;",
+    "membar.gl; membar.cta;",
     "bar.warp.sync -1;",
 ];
 
