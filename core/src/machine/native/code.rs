@@ -11,7 +11,7 @@
 //! each session that runs it keeps. It is plain data once it is finished, so that threads may share it.
 #![expect(unsafe_code, reason = "machine code is called; the argument stands above")]
 
-use super::context::{Common, Context, Exit, Site};
+use super::context::{Back, Common, Context, Exit, Site};
 use super::emit::{Helpers, Setting, emit};
 use super::parted::Partings;
 use super::plan::Plan;
@@ -100,21 +100,6 @@ pub(super) struct Along<'a> {
     pub partings: &'a mut Partings,
     pub watch: u32,
     pub trip: u32,
-}
-
-/// How a warp came back.
-#[derive(Clone, Copy)]
-pub(super) struct Back {
-    pub exit: Exit,
-    pub pc: u32,
-    /// Fuel that is left.
-    pub left: u32,
-    /// Instructions that were executed and are not counted.
-    pub hidden: u32,
-    pub taken: LaneMask,
-    pub tokens: u32,
-    /// See [`Context::fewer`].
-    pub fewer: u64,
 }
 
 impl Context {

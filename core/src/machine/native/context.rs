@@ -1,6 +1,5 @@
 //! What native code and the machine hand each other: structures of fixed layout.
 
-use super::parted::Parting;
 use crate::base::{Frame, LaneMask, Lanes32, Lanes64};
 use crate::memory::LocalMemory;
 use std::ffi::c_void;
@@ -106,6 +105,45 @@ pub(super) struct Context {
     pub fewer: u64,
     /// The context of the warp that runs next, when this one waits at a barrier or has ended; null: none.
     pub next: *mut Self,
+}
+
+/// How a warp came back.
+#[derive(Clone, Copy)]
+pub(super) struct Back {
+    pub exit: Exit,
+    pub pc: u32,
+    /// Fuel that is left.
+    pub left: u32,
+    /// Instructions that were executed and are not counted.
+    pub hidden: u32,
+    pub taken: LaneMask,
+    pub tokens: u32,
+    /// See [`Context::fewer`].
+    pub fewer: u64,
+}
+
+/// Lanes that have parted at a branch.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(super) struct Parting {
+    /// Fuel when those that run began to, as [`Context::left`].
+    pub left: i64,
+    /// All of them, and those that take the branch.
+    pub mask: LaneMask,
+    pub taken: LaneMask,
+    /// Tokens that were pushed natively, and not popped, between the parting before and this one.
+    pub tokens: u32,
+    /// The branch, from the kernel's start: written when native code is left.
+    pub branch: u32,
+    /// Not zero: the others run, and those that take the branch have come to where they meet. Written when native code is left.
+    pub second: u32,
+}
+
+impl Parting {
+    /// Those that run.
+    pub const fn runs(&self) -> LaneMask {
+        if self.second == 0 { self.taken } else { self.mask & !self.taken }
+    }
 }
 
 /// What the warps that run have in common.

@@ -1,8 +1,9 @@
 //! Lanes run natively for as long as they can; what they cannot do is done here or by the interpreter.
 
 use super::calls::Calls;
-use super::code::{Along, Back, Entry};
-use super::context::{Exit, Site};
+use super::code::{Along, Entry};
+use super::context::{Back, Exit, Site};
+use super::parted::push;
 use super::plan::Plan;
 use super::session::Session;
 use crate::base::mutant::{Mutant, on};
@@ -121,14 +122,6 @@ pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fu
         return None;
     }
     Some(Entry { warp: *index, frame, local, scalars: &mut lines.values, fuel, number, from: flow.pc })
-}
-
-/// Tokens that were pushed natively are still on the stack.
-pub(super) fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[(TokenKind, u32)], count: usize) {
-    for (kind, to) in &stack[stack.len().saturating_sub(count)..] {
-        let mut here = flow;
-        warp.control.push(&mut here, *kind, flow.mask, *to);
-    }
 }
 
 /// What follows where native code came back.

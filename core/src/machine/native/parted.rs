@@ -1,31 +1,13 @@
 //! Lanes that have parted natively: what their warp and its control model are told when native code is left before they meet.
 
-use super::code::Back;
-use super::go::push;
+use super::context::{Back, Parting};
+use super::forms::Token;
 use super::plan::Plan;
-use crate::base::LaneMask;
 use crate::machine::control::{Control, Flow};
 use crate::machine::warp::state::Warp;
 
 /// How often lanes part from each other at most, without meeting.
 pub(super) const LEVELS: usize = 4;
-
-/// Lanes that have parted at a branch.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(super) struct Parting {
-    /// Fuel when those that run began to, as [`Context::left`](super::context::Context::left).
-    pub left: i64,
-    /// All of them, and those that take the branch.
-    pub mask: LaneMask,
-    pub taken: LaneMask,
-    /// Tokens that were pushed natively, and not popped, between the parting before and this one.
-    pub tokens: u32,
-    /// The branch, from the kernel's start: written when native code is left.
-    pub branch: u32,
-    /// Not zero: the others run, and those that take the branch have come to where they meet. Written when native code is left.
-    pub second: u32,
-}
 
 /// Who has parted, the first ones first.
 #[derive(Debug)]
@@ -49,7 +31,7 @@ impl Partings {
     pub fn clear(&mut self, scalars: usize) -> Option<(*mut Parting, *mut u32, *mut u64)> {
         self.count = 0;
         let fits = self.kept.len() >= LEVELS * scalars;
-        fits.then(|| (self.all.as_mut_ptr(), &raw mut self.count, self.kept.as_mut_ptr()))
+        fits.then_some((self.all.as_mut_ptr(), &raw mut self.count, self.kept.as_mut_ptr()))
     }
 
     /// The partings of the warp that came back last.
@@ -102,9 +84,10 @@ impl Partings {
     }
 }
 
-impl Parting {
-    /// Those that run.
-    const fn runs(&self) -> LaneMask {
-        if self.second == 0 { self.taken } else { self.mask & !self.taken }
+/// Tokens that were pushed natively are still on the stack.
+pub(super) fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[Token], count: usize) {
+    for (kind, to) in &stack[stack.len().saturating_sub(count)..] {
+        let mut here = flow;
+        warp.control.push(&mut here, *kind, flow.mask, *to);
     }
 }

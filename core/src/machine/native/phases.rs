@@ -6,8 +6,8 @@
 //! left to a turn as usual: barriers with a count, clusters, warps that have parted, what is left of a budget.
 
 use super::calls::Calls;
-use super::code::{Along, Back, Ready};
-use super::context::{Context, Exit, Site};
+use super::code::{Along, Ready};
+use super::context::{Back, Context, Exit, Site};
 use super::go::{Visit, came_back, entry_of};
 use super::plan::Plan;
 use super::session::Session;

@@ -2,7 +2,6 @@
 //! stack before each instruction.
 
 use super::forms::{Forms, Patterns, Token, Way, successors};
-use super::regions::Region;
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
@@ -33,6 +32,19 @@ pub(super) struct Held {
     pub line: Line,
     /// Where its values are among [`super::context::Context::scalars`]: that of the first lane, of the second half behind it.
     pub at: u32,
+}
+
+/// What lanes execute apart behind a branch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Region {
+    /// Where they meet: what follows the `sync` that ends each side.
+    pub join: usize,
+    /// Where the blocks begin that those execute who take the branch, and those that the others do.
+    pub sides: [BTreeSet<usize>; 2],
+    /// Instructions of both sides.
+    pub size: usize,
+    /// The predicates that are written in it, by number.
+    pub predicates: BTreeSet<usize>,
 }
 
 /// A kernel, ready to be compiled.
@@ -155,7 +167,6 @@ impl Plan {
             regions: Vec::new(),
         };
         plan.hold(env);
-        plan.regions = (0..plan.code.len()).map(|k| Region::of(&plan, env, k)).collect();
         Some(plan)
     }
 

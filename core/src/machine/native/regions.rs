@@ -2,7 +2,7 @@
 //! control model, first with the lanes that take the branch and then with the others, as the token stack has it.
 
 use super::forms::{Token, Way, results, successors};
-use super::plan::{Held, Plan};
+use super::plan::{Held, Plan, Region};
 use crate::machine::control::TokenKind;
 use crate::program::env::ProgEnv;
 use crate::program::ops::Class;
@@ -11,23 +11,15 @@ use std::collections::BTreeSet;
 /// Instructions of a region at most: they are compiled once more for lanes that have parted, and once again for each region around.
 const SIZE: usize = 1 << 7;
 
-/// What lanes execute apart behind a branch.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Region {
-    /// Where they meet: what follows the `sync` that ends each side.
-    pub join: usize,
-    /// Where the blocks begin that those execute who take the branch, and those that the others do.
-    pub sides: [BTreeSet<usize>; 2],
-    /// Instructions of both sides.
-    pub size: usize,
-    /// The predicates that are written in it, by number.
-    pub predicates: BTreeSet<usize>,
+/// Those of all instructions.
+pub(super) fn regions(plan: &Plan, env: &ProgEnv) -> Vec<Option<Region>> {
+    (0..plan.code.len()).map(|k| Region::of(plan, env, k)).collect()
 }
 
 impl Region {
     /// That of a branch. `None`: a side leads to a barrier, an end, a `break` or the branch itself, or what is held as a line where
     /// the lanes meet is not what was held before they parted.
-    pub fn of(plan: &Plan, env: &ProgEnv, k: usize) -> Option<Self> {
+    fn of(plan: &Plan, env: &ProgEnv, k: usize) -> Option<Self> {
         let i = plan.code.get(k).filter(|i| i.guard.is_some() && plan.ways[k] == Way::Branch)?;
         let stack = plan.tokens[k].as_deref()?;
         let start = plan.function.start.0;

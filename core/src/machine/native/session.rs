@@ -5,6 +5,7 @@ use super::context::Site;
 use super::emit::Setting;
 use super::parted::Partings;
 use super::plan::Plan;
+use super::regions::regions;
 use crate::base::{LaneMask, Lanes32, expand, number};
 use crate::machine::config::Engine;
 use crate::machine::control::Grouping;
@@ -173,7 +174,8 @@ fn multiples(env: &ProgEnv, loaded: &Loaded) -> Vec<u32> {
 }
 
 fn compile(env: &Arc<ProgEnv>, (id, block, multiples): (FuncId, [u32; 3], &[u32]), setting: Setting) -> Option<Kernel> {
-    let plan = Plan::of(env, id, block, multiples)?;
+    let mut plan = Plan::of(env, id, block, multiples)?;
+    plan.regions = regions(&plan, env);
     let kernel = Kernel { plan, env: Arc::downgrade(env), setting, codes: [OnceLock::new(), OnceLock::new()] };
     kernel.code(false).is_some().then_some(kernel)
 }

@@ -1,8 +1,8 @@
 //! Lanes that part: first those run that take the branch, then the others, up to where they meet.
 
-use super::super::context::{Context, Exit};
-use super::super::parted::{LEVELS, Parting};
-use super::super::regions::Region;
+use super::super::context::{Context, Exit, Parting};
+use super::super::parted::LEVELS;
+use super::super::plan::Region;
 use super::builder::{Emit, Parted, Who, common, offset, put, trusted};
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
