@@ -1,12 +1,13 @@
 //! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
 
 use super::code::Host;
-use crate::base::{Frame, LaneMask, expand};
+use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
 use crate::machine::warp::state::Shared;
 use crate::memory::{Active, Cx, Fault, Hint, LocalMemory, Memory};
-use crate::program::instr::Op;
+use crate::program::env::ProgEnv;
+use crate::program::instr::{Instr, Op, Slot};
 use crate::verdict::Sink;
 use pulp::Simd;
 
@@ -35,7 +36,7 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         let env = self.sh.env;
         let Some(i) = env.code.get(pc as usize) else { return true };
         match i.op {
-            Op::Exchange | Op::WarpSync => return exchange::all_at_once(env, i, mask, self.sh.loaded.warp_size, regs),
+            Op::Exchange | Op::WarpSync => return all_at_once(env, i, mask, self.sh.loaded.warp_size, regs),
             Op::Fence { scope, order } => {
                 let at = self.sh.issuer(pc, 0);
                 self.fault = self.mem.fence(at, mask, scope, order, self.cx).err();
@@ -55,4 +56,19 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
     fn block(&self, address: u64, bytes: u64) -> Option<Hint> {
         self.mem.arena().block_to_use(address, bytes)
     }
+}
+
+/// Executes an exchange, or a `bar.warp.sync`, for lanes that name all of themselves and nobody else. False: they do not, and nothing
+/// has been done.
+fn all_at_once(env: &ProgEnv, i: &Instr, lanes: LaneMask, size: u32, regs: &mut Frame) -> bool {
+    let named = |slot: Slot, regs: &Frame| {
+        let masks = &regs.w[slot.index()].0;
+        if lanes == !0 { masks.iter().all(|m| *m == !0) } else { lanes_of(lanes).all(|l| masks[l] == lanes) }
+    };
+    let Some(what) = env.exchange(i) else { return i.op == Op::WarpSync && named(i.a, regs) };
+    let there = !what.sync || named(i.e, regs);
+    if there {
+        exchange::run(what.kind, i, lanes, size, regs);
+    }
+    there
 }

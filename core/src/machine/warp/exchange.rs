@@ -5,8 +5,7 @@
 use crate::alu::float;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LANES, LaneMask, lanes_of, put_mask};
-use crate::program::env::ProgEnv;
-use crate::program::instr::{ExchangeKind, Instr, NO_SLOT, Op, Redux, Slot};
+use crate::program::instr::{ExchangeKind, Instr, NO_SLOT, Redux, Slot};
 
 /// Executes an exchange for the lanes that take part, of a warp of `size` lanes.
 pub(in crate::machine) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &mut Frame) {
@@ -71,21 +70,6 @@ pub(in crate::machine) fn run(kind: ExchangeKind, i: &Instr, lanes: LaneMask, si
         }
         ExchangeKind::ActiveMask => write(regs, [lanes; LANES]),
     }
-}
-
-/// Executes an exchange, or a `bar.warp.sync`, for lanes that name all of themselves and nobody else. False: they do not, and nothing
-/// has been done.
-pub(in crate::machine) fn all_at_once(env: &ProgEnv, i: &Instr, lanes: LaneMask, size: u32, regs: &mut Frame) -> bool {
-    let named = |slot: Slot, regs: &Frame| {
-        let masks = &regs.w[slot.index()].0;
-        if lanes == !0 { masks.iter().all(|m| *m == !0) } else { lanes_of(lanes).all(|l| masks[l] == lanes) }
-    };
-    let Some(what) = env.exchange(i) else { return i.op == Op::WarpSync && named(i.a, regs) };
-    let there = !what.sync || named(i.e, regs);
-    if there {
-        run(what.kind, i, lanes, size, regs);
-    }
-    there
 }
 
 fn keys(wide: bool, slot: Slot, regs: &Frame) -> [u64; LANES] {
