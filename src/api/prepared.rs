@@ -143,7 +143,8 @@ impl Kernel<'_> {
             let lends = !search && device.context().takes_loans();
             if let Some(host) = &self.host {
                 if !lends {
-                    let what = "a search, a memory that is not flat, or asynchronous copies on memory of the host's process";
+                    let what =
+                        "a search, a memory that is not flat, or asynchronous copies on memory of the host's process";
                     return Err(Stop::Unsupported(what.to_owned(), None).into());
                 }
                 device.context_mut().mirror(Arc::clone(host));

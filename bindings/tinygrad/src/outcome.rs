@@ -68,7 +68,8 @@ pub fn settle(ran: Result<(), Failure>) {
         Some(how) if how == "continue" => {}
         how => {
             if let Some(how) = how.filter(|how| how != "abort") {
-                let _ = writeln!(stderr().lock(), "notice: {ON_DEFECT} is `abort` or `continue`, not {}", how.display());
+                let _ =
+                    writeln!(stderr().lock(), "notice: {ON_DEFECT} is `abort` or `continue`, not {}", how.display());
             }
             exit(code);
         }

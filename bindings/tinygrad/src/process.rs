@@ -88,7 +88,9 @@ impl Process {
     pub fn open() -> Result<Self, Failure> {
         static RESERVED: OnceLock<bool> = OnceLock::new();
         if !RESERVED.get_or_init(reserve) {
-            return Err(Failure::input("the process has memory at addresses that are the machine's own, from 0x100000000 on"));
+            return Err(Failure::input(
+                "the process has memory at addresses that are the machine's own, from 0x100000000 on",
+            ));
         }
         let memory = File::options().read(true).write(true).open("/proc/self/mem");
         let memory = memory.map_err(|e| Failure::input(format!("/proc/self/mem cannot be opened: {e}")))?;
@@ -126,9 +128,8 @@ impl HostMemory for Process {
     }
 
     fn closest(&self, address: u64) -> Option<HostRange> {
-        Allocations::closest(address).unwrap_or_else(|| {
-            self.mapping(address, |_| true).filter(|r| distance(&r.addresses, address) < CLOSE)
-        })
+        Allocations::closest(address)
+            .unwrap_or_else(|| self.mapping(address, |_| true).filter(|r| distance(&r.addresses, address) < CLOSE))
     }
 
     fn read(&self, address: u64, to: &mut [u8]) -> bool {
@@ -195,7 +196,8 @@ mod tests {
         let addresses = 0x7f11_93b1_6000..0x7f11_93b1_7000;
         assert_eq!(mapping(line), Some(HostRange { name, addresses, writable: true }));
         assert!(mapping("1000-2000 r--p 0 0:0 0").is_some_and(|r| !r.writable && r.name.is_empty()));
-        for line in ["1000-2000 ---p 0 0:0 0", "ffffffffff600000-ffffffffff601000 r-xp 0 0:0 0 [vsyscall]", "", "x-y r"] {
+        for line in ["1000-2000 ---p 0 0:0 0", "ffffffffff600000-ffffffffff601000 r-xp 0 0:0 0 [vsyscall]", "", "x-y r"]
+        {
             assert_eq!(mapping(line), None);
         }
     }
@@ -213,6 +215,8 @@ mod tests {
         assert!(!process.read(8, &mut copy) && !process.write(8, &[1]) && !process.read(1 << 46, &mut copy));
         // The machine's own addresses are taken.
         assert!(!process.read(AddressMap::of(64).shared, &mut copy));
-        assert!(process.mapping(AddressMap::of(64).shared, |_| false).is_none_or(|r| distance(&r.addresses, 1 << 32) > 0));
+        assert!(
+            process.mapping(AddressMap::of(64).shared, |_| false).is_none_or(|r| distance(&r.addresses, 1 << 32) > 0)
+        );
     }
 }

@@ -84,7 +84,9 @@ impl Request {
         let count = usize::try_from(self.count).ok().filter(|count| *count <= MOST_ARGS);
         let Some(count) = count.filter(|count| *count == parameters.len()) else {
             let (given, wanted) = (self.count, parameters.len());
-            return Err(Failure::input(format!("kernel `{kernel}` has {wanted} parameters, and {given} arguments are given")));
+            return Err(Failure::input(format!(
+                "kernel `{kernel}` has {wanted} parameters, and {given} arguments are given"
+            )));
         };
         let mut entries = vec![0; count * 8];
         if count > 0 && !process.read(self.args, &mut entries) {
