@@ -2,16 +2,18 @@
 //!
 //! An address that a kernel computes may be any number, and what lies there may go while the kernel runs. Rust's references promise
 //! that memory stays and that nobody else writes to it, which nobody can promise here. So none are made, and no pointer is followed:
-//! bytes are copied out and in by the operating system, by way of `/proc/self/mem`, which answers with an error where nothing is
-//! mapped. That needs no `unsafe` at all. What such a copy gives may be torn where another thread writes at that time; bytes have no
-//! invalid values, and no length or address is taken from them without being checked.
+//! bytes are copied out and in by the operating system, which answers with an error where nothing is mapped. What is read comes from
+//! `/proc/self/mem`. It may be torn where another thread writes at that time; bytes have no invalid values, and no length or address is
+//! taken from them without being checked.
 //!
-//! That file is no respecter of mappings that may only be read, so that these are looked up in `/proc/self/maps`. What is written
-//! is what a kernel has written: where allocations are registered, that is inside of one of them; where they are not, a kernel with a
-//! wrong address may write to anything that the process itself may write to, as it may on an emulator that follows pointers.
+//! What is written is what a kernel has written: where allocations are registered, that is inside of one of them; where they are
+//! not, a kernel with a wrong address may write to anything that the process itself may write to, as it may on an emulator that
+//! follows pointers. Mappings that may only be read are looked up in `/proc/self/maps`, and the call that writes refuses them once more,
+//! since what was looked up is kept from launch to launch.
 //!
-//! The only `unsafe` is [`reserve`]: addresses by which the machine means shared, local and parameter memory are taken, so that
-//! nothing else of the process can ever lie there.
+//! There are two calls with `unsafe`, both of which have no memory but this process's to work on: [`written`] gives the operating system
+//! a slice to copy from, and an address that it checks; [`reserve`] takes the addresses by which the machine means shared, local and
+//! parameter memory, so that nothing else of the process can ever lie there.
 
 use crate::outcome::Failure;
 use std::collections::BTreeMap;
@@ -72,12 +74,13 @@ const fn distance(range: &Range<u64>, address: u64) -> u64 {
     if address < range.start { range.start - address } else { (address + 1).saturating_sub(range.end) }
 }
 
+/// The mapped ranges by ascending address, as they were when somebody looked last.
+static MAPPED: Mutex<Vec<HostRange>> = Mutex::new(Vec::new());
+
 /// The memory of this process, for one launch.
 pub struct Process {
     /// Opened anew for each launch: after a fork, the file of before is the memory of another process.
     memory: File,
-    /// The mapped ranges by ascending address, as they were when somebody looked last.
-    mapped: Mutex<Vec<HostRange>>,
 }
 
 impl Process {
@@ -94,55 +97,71 @@ impl Process {
         }
         let memory = File::options().read(true).write(true).open("/proc/self/mem");
         let memory = memory.map_err(|e| Failure::input(format!("/proc/self/mem cannot be opened: {e}")))?;
-        Ok(Self { memory, mapped: Mutex::default() })
+        Ok(Self { memory })
     }
+}
 
-    /// The mapped range that an address lies in, or else is closest to, once `right` or as it is now.
-    fn mapping(&self, address: u64, right: impl Fn(&HostRange) -> bool) -> Option<HostRange> {
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        let find = |mapped: &[HostRange]| {
-            let k = mapped.partition_point(|r| r.addresses.start <= address);
-            let sides = [k.checked_sub(1).and_then(|k| mapped.get(k)), mapped.get(k)].into_iter().flatten();
-            sides.min_by_key(|r| distance(&r.addresses, address)).cloned()
-        };
-        if let Some(range) = find(&mapped).filter(&right) {
-            return Some(range);
-        }
-        *mapped = mappings();
-        find(&mapped)
+/// The mapped range that an address lies in, or else is closest to: as it was when somebody looked last if that is `right`, or else as
+/// it is now.
+fn mapped(address: u64, right: impl Fn(&HostRange) -> bool) -> Option<HostRange> {
+    let mut mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let find = |mapped: &[HostRange]| {
+        let k = mapped.partition_point(|r| r.addresses.start <= address);
+        let sides = [k.checked_sub(1).and_then(|k| mapped.get(k)), mapped.get(k)].into_iter().flatten();
+        sides.min_by_key(|r| distance(&r.addresses, address)).cloned()
+    };
+    if let Some(range) = find(&mapped).filter(&right) {
+        return Some(range);
     }
-
-    /// Forgets the mapped ranges: they were not what was there.
-    fn forget(&self) {
-        self.mapped.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
+    *mapped = mappings();
+    find(&mapped)
 }
 
 impl HostMemory for Process {
     fn range(&self, address: u64) -> Option<HostRange> {
         let found = Allocations::closest(address).unwrap_or_else(|| {
             // What may only be read now may have been made writable since.
-            self.mapping(address, |r| r.addresses.contains(&address) && r.writable)
+            mapped(address, |r| r.addresses.contains(&address) && r.writable)
         });
         found.filter(|r| r.addresses.contains(&address))
     }
 
     fn closest(&self, address: u64) -> Option<HostRange> {
         Allocations::closest(address)
-            .unwrap_or_else(|| self.mapping(address, |_| true).filter(|r| distance(&r.addresses, address) < CLOSE))
+            .unwrap_or_else(|| mapped(address, |_| false).filter(|r| distance(&r.addresses, address) < CLOSE))
     }
 
     fn read(&self, address: u64, to: &mut [u8]) -> bool {
         let right = self.memory.read_exact_at(to, address).is_ok();
         if !right {
-            self.forget();
+            // It was not what was there.
+            MAPPED.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
         right
     }
 
     fn write(&self, address: u64, from: &[u8]) -> bool {
-        self.memory.write_all_at(from, address).is_ok()
+        match written(address, from) {
+            Ok(count) => count == from.len(),
+            // The call is not allowed in some containers. The file can do what it can, and more: it does not mind who may write.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => {
+                let writable = mapped(address, |_| false).is_some_and(|r| r.addresses.contains(&address) && r.writable);
+                writable && self.memory.write_all_at(from, address).is_ok()
+            }
+            Err(_) => false,
+        }
     }
+}
+
+/// Has the operating system copy bytes to an address of this process; gives how many it copied.
+fn written(address: u64, from: &[u8]) -> std::io::Result<usize> {
+    let local = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
+    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: from.len() };
+    let pid = libc::pid_t::try_from(std::process::id()).unwrap_or(0);
+    // SAFETY: `local` is a slice, which is only read. Whether `remote` is memory that may be written is checked by the call.
+    #[expect(unsafe_code, reason = "the standard library has no such call")]
+    let count = unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(count).map_err(|_| std::io::Error::last_os_error())
 }
 
 /// The ranges of `/proc/self/maps` that may be read and that a pointer can lead to.
@@ -207,7 +226,7 @@ mod tests {
         let process = Process::open().ok().unwrap();
         let mut bytes = vec![3u8; 10];
         let at = bytes.as_mut_ptr().expose_provenance() as u64;
-        let range = process.mapping(at, |_| false).unwrap();
+        let range = mapped(at, |_| false).unwrap();
         assert!(range.addresses.contains(&at) && range.writable);
         let mut copy = [0; 10];
         assert!(process.read(at, &mut copy) && copy == [3; 10] && process.write(at + 1, &[4]));
@@ -215,8 +234,6 @@ mod tests {
         assert!(!process.read(8, &mut copy) && !process.write(8, &[1]) && !process.read(1 << 46, &mut copy));
         // The machine's own addresses are taken.
         assert!(!process.read(AddressMap::of(64).shared, &mut copy));
-        assert!(
-            process.mapping(AddressMap::of(64).shared, |_| false).is_none_or(|r| distance(&r.addresses, 1 << 32) > 0)
-        );
+        assert!(mapped(AddressMap::of(64).shared, |_| false).is_none_or(|r| distance(&r.addresses, 1 << 32) > 0));
     }
 }
