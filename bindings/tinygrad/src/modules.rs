@@ -1,6 +1,6 @@
 //! Modules of PTX that were read before, by their text: a mock passes the whole text with every launch.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use warpstep::{Error, Module};
 
@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 64 << 20;
 #[derive(Default)]
 struct Cache {
     /// Each with when it was asked for last.
-    modules: HashMap<Arc<str>, (Module, u64)>,
+    modules: BTreeMap<Arc<str>, (Module, u64)>,
     bytes: usize,
     clock: u64,
 }

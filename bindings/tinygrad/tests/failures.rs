@@ -80,9 +80,9 @@ fn calls_that_make_no_sense_are_reports() {
         run(&CString::new(&b".version \xff\xfe"[..]).unwrap(), 1, &[]);
         says("not UTF-8");
         run(&CString::new("").unwrap(), 1, &[]);
-        says("error");
+        says("this is not PTX");
         run(&CString::new("what is this").unwrap(), 1, &[]);
-        says("error");
+        says("this is not PTX");
         run(&CString::new(".version 7.5\n.target sm_50\n.address_size 64\n").unwrap(), 1, &[]);
         says("no kernel");
         run(&CString::new(".version 7.5\n.target sm_50\n.address_size 32\n.entry k() { ret; }").unwrap(), 1, &[]);
@@ -109,7 +109,7 @@ fn calls_that_make_no_sense_are_reports() {
         ptx_run(text.as_ptr(), 1, arg.as_ptr(), 1, 1, 1, 1, 1, 1, -1);
         says("-1 bytes of shared memory");
         ptx_run(text.as_ptr(), 1, arg.as_ptr(), 1, 1, 1, 1, 1, 1, i32::MAX);
-        says("error");
+        says("shared");
         run(&kernel(".param .align 4 .b8 s[12]", ""), 1, &[0]);
         says("`s` has 12 bytes");
         // And after all that:
