@@ -47,7 +47,7 @@ pub use api::{
 };
 pub use explore::Progress;
 pub use machine::{ControlModel, MemoryModel};
-pub use memory::flat::Lent;
+pub use memory::flat::{HostMemory, HostRange, Lent};
 
 /// The page that teaches the library: its examples are run as tests.
 #[cfg(doctest)]

@@ -9,6 +9,7 @@ use crate::check::{Check, Observers, RacesOptions};
 use crate::explore::Progress;
 use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar};
 use crate::machine::{Config, ControlModel, Interrupted, MemoryModel};
+use crate::memory::flat::HostMemory;
 use crate::program::env::ProgEnv;
 use std::fmt;
 use std::path::Path;
@@ -34,6 +35,8 @@ pub struct Kernel<'a> {
     pub(super) interrupted: Option<Interrupted>,
     /// Threads of this computer that a hunt takes.
     pub(super) jobs: Option<usize>,
+    /// Memory of this process that the kernel accesses by its addresses.
+    pub(super) host: Option<Arc<dyn HostMemory>>,
     pub(super) config: Config,
     pub(super) progress: Progress,
     pub(super) max_states: Option<u64>,
@@ -69,6 +72,7 @@ impl<'a> Kernel<'a> {
             checks: Vec::new(),
             interrupted: None,
             jobs: None,
+            host: None,
             config: Config::default(),
             progress: Progress::Fair,
             max_states: None,
@@ -162,6 +166,15 @@ impl<'a> Kernel<'a> {
         if !self.checks.contains(&check) {
             self.checks.push(check);
         }
+        self
+    }
+
+    /// Lets the kernel access memory of this process by its own addresses, which are then passed as numbers ([`Argument::bytes`]).
+    /// It works on a copy of what it reaches, and what it has changed is written back after a run that ended as it should. Only for
+    /// [`Kernel::run`] on memory that is flat, of kernels without asynchronous copies.
+    pub fn host_memory(mut self, memory: Arc<dyn HostMemory>) -> Self {
+        self.config.host_addresses = true;
+        self.host = Some(memory);
         self
     }
 

@@ -93,6 +93,9 @@ impl Kernel<'_> {
             let device = &played.device;
             return Err(Error::ended(&played.ending, device.context().env(), device.sources()));
         }
+        if let Err(address) = played.device.context().give_back() {
+            return Err(self.unfit("memory", &format!("{address:#x}"), "the process cannot write there any more"));
+        }
         for (name, argument) in &self.args {
             if let Given::Memory(_, Memory::Kept(bytes)) = argument.0
                 && played.device.contents(name).is_some_and(|(_, left)| left != bytes)
@@ -138,6 +141,14 @@ impl Kernel<'_> {
         let made = || -> Result<Target, Failure> {
             let mut device = Device::new(env, Arc::clone(&sources), config)?;
             let lends = !search && device.context().takes_loans();
+            if let Some(host) = &self.host {
+                if !lends {
+                    let what =
+                        "a search, a memory that is not flat, or asynchronous copies on memory of the host's process";
+                    return Err(Stop::Unsupported(what.to_owned(), None).into());
+                }
+                device.context_mut().mirror(Arc::clone(host));
+            }
             for (name, argument) in self.args.iter_mut().chain(&mut self.bound) {
                 let (ty, memory) = match &mut argument.0 {
                     Given::Memory(ty, memory) => (*ty, memory),

@@ -149,6 +149,8 @@ pub struct Config {
     pub small_steps: bool,
     /// What executes kernels.
     pub engine: Engine,
+    /// Whether kernels access memory of the host's process by its addresses: those of the context's own memory lie above them.
+    pub host_addresses: bool,
 }
 
 impl Default for Config {
@@ -172,6 +174,7 @@ impl Default for Config {
             keep_finished: false,
             small_steps: false,
             engine: Engine::Auto,
+            host_addresses: false,
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::machine::walk::Grain;
 use crate::machine::walk::Walk;
 use crate::machine::warp::mistakes::nothing_steps;
 use crate::memory::MemoryModel;
-use crate::memory::flat::{Arena, Lent};
+use crate::memory::flat::{Arena, HostMemory, Lent};
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Named, Place, Silent, Sink, Standing, Stop, StuckKind, Unwritten, Who};
 use std::sync::Arc;
@@ -134,6 +134,22 @@ impl Context {
         let arena = self.machine.arena_mut(self.context);
         let arena = arena.ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))?;
         arena.lend(name, loan).map_err(|fault| stop(*fault))
+    }
+
+    /// Lets kernels access memory of the host's process by its addresses. Only where [`Context::takes_loans`], with
+    /// [`Config::host_addresses`].
+    pub fn mirror(&mut self, host: Arc<dyn HostMemory>) {
+        if let Some(arena) = self.machine.arena_mut(self.context) {
+            arena.mirror(host);
+        }
+    }
+
+    /// Gives the host the bytes of its memory that kernels have changed.
+    ///
+    /// # Errors
+    /// An address that cannot be written any more: the host's memory is as it was before.
+    pub fn give_back(&self) -> Result<(), u64> {
+        self.arena().map_or(Ok(()), Arena::give_back)
     }
 
     /// What the handles of textures and surfaces stand for. `None`: the context is gone.

@@ -169,7 +169,9 @@ impl<C: Control, M: Environment> Device<C, M> {
     /// Rule: device.create
     pub(super) fn create(&mut self, k: usize, config: &Config) -> Result<ContextId, Stop> {
         let id = ContextId(self.next_context);
-        let Some(base) = memory_of(id, self.address_bits) else {
+        // All of the second context's addresses lie above those that a process can have.
+        let place = if config.host_addresses { ContextId(id.0.saturating_add(1)) } else { id };
+        let Some(base) = memory_of(place, self.address_bits) else {
             let what = format!("more than {} contexts of {} bit addresses", id.0, self.address_bits);
             return Err(Stop::Unsupported(what, None));
         };

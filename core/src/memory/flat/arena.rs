@@ -5,6 +5,7 @@
 
 use super::block::{Block, nearest};
 use super::heap;
+use super::host::Mirror;
 use super::lent::{Lent, Loans, is_lent};
 use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
@@ -31,6 +32,10 @@ pub struct Arena {
     blocks: Vec<Block>,
     /// Bytes of the host's that are lent.
     loans: Loans,
+    /// Memory of the host's at its own addresses.
+    pub(super) mirror: Option<Box<Mirror>>,
+    /// Whether there is either.
+    pub(super) has_guests: bool,
     /// The address of the first block, if it is aligned as it wants to be.
     base: u64,
     cap: Option<u64>,
@@ -38,7 +43,8 @@ pub struct Arena {
 
 impl Arena {
     pub(in crate::memory) fn new(base: u64, cap: Option<u64>) -> Self {
-        Self { bytes: AVec::new(64), blocks: Vec::new(), loans: Loans::default(), base, cap }
+        let (bytes, blocks, loans) = (AVec::new(64), Vec::new(), Loans::default());
+        Self { bytes, blocks, loans, mirror: None, has_guests: false, base, cap }
     }
 
     /// Makes a zeroed block at the next address that is a multiple of `align`; gives its address.
@@ -52,8 +58,8 @@ impl Arena {
         let room = AddressMap::memory(self.address_bits());
         let cap = self.cap.unwrap_or(u64::MAX).min(room);
         let apart = if self.address_bits() == 64 { FAR } else { 0 };
-        // Addresses are those of an arena to which nothing is lent.
-        let from = if self.loans.is_empty() { start } else { self.reach(apart).next_multiple_of(align.max(64)) };
+        // Addresses are those of an arena to which nothing is lent, and that has no memory of the host's.
+        let from = if !self.has_guests { start } else { self.reach(apart).next_multiple_of(align.max(64)) };
         let offset = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(from);
         let last = offset.saturating_add(len).saturating_add(GAP);
         let places = usize::try_from(start).ok().zip(usize::try_from(end).ok());
@@ -72,10 +78,11 @@ impl Arena {
 
     /// The bytes of the vector that its blocks take.
     fn used(&self) -> u64 {
-        self.blocks.iter().rfind(|b| !is_lent(b.at)).map_or(0, |b| b.at as u64 + b.len + GAP)
+        let own = self.blocks.iter().rfind(|b| !is_lent(b.at)).map_or(0, |b| b.at as u64 + b.len + GAP);
+        if self.mirror.is_some() { own.max(self.bytes.len() as u64) } else { own }
     }
 
-    /// What [`Arena::used`] would be if nothing were lent.
+    /// What [`Arena::used`] would be if nothing else were in the vector.
     fn reach(&self, apart: u64) -> u64 {
         let before = self.blocks.len().saturating_sub(1) as u64 * apart;
         self.blocks.last().map_or(0, |b| b.address - self.base - before + b.len + GAP)
@@ -100,6 +107,7 @@ impl Arena {
         if let Some(block) = self.blocks.last_mut() {
             (block.at, block.len) = (at, len);
         }
+        self.has_guests = true;
         Ok(address)
     }
 
@@ -255,7 +263,8 @@ impl Arena {
     #[cold]
     #[inline(never)]
     fn search(&self, hint: &mut Hint, address: u64, len: u64, need: u8) -> Option<usize> {
-        let (block, at) = self.block_at(address, len).filter(|(b, _)| !b.is_freed())?;
+        let found = self.block_at(address, len).filter(|(b, _)| !b.is_freed());
+        let Some((block, at)) = found else { return self.mirror.as_ref()?.search(hint, address, len, need) };
         let allowed = if block.kind == AllocKind::Const { Hint::CONST } else { Hint::READ | Hint::WRITE };
         if allowed & need != need {
             return None;
@@ -280,8 +289,10 @@ impl Arena {
 
     /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.
     fn live(&self, address: u64, len: u64) -> Option<Range<usize>> {
-        let (_, at) = self.block_at(address, len.max(1)).filter(|(b, _)| !b.is_freed())?;
-        Some(at..at + len as usize)
+        match self.block_at(address, len.max(1)) {
+            Some((b, at)) => (!b.is_freed()).then_some(at..at + len as usize),
+            None => self.mirror.as_ref()?.place(address, len),
+        }
     }
 
     /// Bytes at an address.
@@ -309,6 +320,11 @@ impl Arena {
             } else {
                 BugKind::WrongSpace { address, bytes, write, space, actual: block.kind }
             }
+        } else if let Some((near, fixed)) = self.mirror.as_ref().and_then(|mirror| mirror.near(address)) {
+            if write && fixed {
+                return BugKind::WriteToReadOnly { address, bytes, write, actual: AllocKind::Buffer };
+            }
+            BugKind::OutOfBounds { address, bytes, write, space, nearest: Some(near) }
         } else {
             let distance = |b: &&Block| match nearest(b, address).relation {
                 Relation::Before(d) | Relation::After(d) => d,

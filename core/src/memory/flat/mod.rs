@@ -7,12 +7,14 @@ mod arena;
 mod block;
 mod general;
 mod heap;
+mod host;
 mod lent;
 mod place;
 mod plain;
 
 pub use arena::Arena;
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
+pub use host::{HostMemory, HostRange};
 pub use lent::Lent;
 pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
@@ -72,6 +74,9 @@ impl Memory for Arena {
         if S::ON {
             let told = Told { memory: self.contents(near), together: mask, element: 0, access_id: None };
             tell(told, at, mask, request, regs, near, cx)?;
+        }
+        if self.has_guests {
+            self.fetch(mask, request, regs, near, cx.hints.at(at.pc))?;
         }
         carry_out(self, mask, request, regs, near, cx.hints.at(at.pc))
     }

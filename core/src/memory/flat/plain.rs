@@ -152,10 +152,14 @@ pub(super) fn access<V: Simd, S: Sink>(
     cx: &mut Cx<'_, S>,
 ) -> Taken {
     let known = if S::ON { tell(simd, arena, &on, site, cx)? } else { [Stride::Mixed; 2] };
-    // Rows are those of the vector.
-    if arena.has_loans() && site.space == Space::Global {
-        let Active { at, mask, regs, near, .. } = on;
-        return carry_out(arena, mask, &site.request(), regs, near, cx.hints.at(at.pc));
+    if arena.has_guests && site.space == Space::Global {
+        let Active { at, mask, regs, near, .. } = &on;
+        arena.fetch(*mask, &site.request(), regs, near, cx.hints.at(at.pc))?;
+        // Rows are those of the vector.
+        if arena.has_loans() {
+            let Active { at, mask, regs, near, .. } = on;
+            return carry_out(arena, mask, &site.request(), regs, near, cx.hints.at(at.pc));
+        }
     }
     if site.op == MemOp::Load {
         load(simd, arena, on, site, known, cx)
