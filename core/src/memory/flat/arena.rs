@@ -5,8 +5,8 @@
 
 use super::block::{Block, nearest};
 use super::heap;
-use super::host::Mirror;
 use super::lent::{Lent, Loans, is_lent};
+use super::mirror::Mirror;
 use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{

@@ -9,13 +9,14 @@ mod general;
 mod heap;
 mod host;
 mod lent;
+mod mirror;
 mod place;
 mod plain;
 
 pub use arena::Arena;
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
-pub use host::{HostMemory, HostRange};
 pub use lent::Lent;
+pub use mirror::{HostMemory, HostRange};
 pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
 
