@@ -1,10 +1,48 @@
-//! Accesses that native code makes lane by lane, in ascending order: from addresses that lie anywhere or on a line that is no row of
-//! words, of several words, and atomic ones.
+//! Accesses of memory that native code makes itself: plain ones of a word, and those that it makes lane by lane, in ascending order:
+//! from addresses that lie anywhere or on a line that is no row of words, of several words, and atomic ones.
 
-use super::forms::Access;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space};
 use crate::program::ops::{AtomOp, AtomTy, Class};
+
+/// A load or a store of one word or double word of global or shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Access {
+    pub load: bool,
+    pub shared: bool,
+    /// The address's register, and what is added to it.
+    pub class: Class,
+    pub slot: Slot,
+    pub offset: i64,
+    /// 4 or 8.
+    pub bytes: u32,
+    /// The register that is loaded or stored.
+    pub data: Slot,
+}
+
+impl Access {
+    /// That of an instruction, if it is one.
+    pub fn of(i: &Instr, env: &ProgEnv) -> Option<Self> {
+        let rq =
+            env.request(i).filter(|_| !matches!(i.op, Op::CopyFrom | Op::CopyTo | Op::CopyArrive | Op::Bulk(_)))?;
+        let word = rq.width == 4 && !rq.wide && rq.ext == 32;
+        let double = rq.width == 8 && rq.wide;
+        let near = i64::from(i16::MIN)..i64::from(i16::MAX);
+        let plain = rq.elems == 1 && (word || double) && rq.regs[0] != NO_SLOT && near.contains(&rq.offset);
+        let load = match rq.op {
+            MemOp::Load => true,
+            MemOp::Store => false,
+            _ => return None,
+        };
+        let shared = match rq.space {
+            Space::Shared => true,
+            Space::Global => false,
+            _ => return None,
+        };
+        let (class, slot, offset, bytes, data) = (rq.address_class(), rq.addr, rq.offset, rq.width.into(), rq.regs[0]);
+        plain.then_some(Self { load, shared, class, slot, offset, bytes, data })
+    }
+}
 
 /// What an access does to the words of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

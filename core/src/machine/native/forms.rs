@@ -4,12 +4,12 @@
 //! depends on who writes it, too: an instruction that is executed lane by lane leaves a vector, whatever is known of it. So what
 //! is held how is found by going through the blocks until nothing changes, from lines to vectors.
 
-use super::each::Each;
+use super::each::{Access, Each};
 use super::ops::{Ops, scalar_op, strip_op};
 use crate::machine::control::TokenKind;
 use crate::program::affine::{Line, Pattern};
 use crate::program::env::{Function, ProgEnv};
-use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space};
+use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::Class;
 use crate::program::uses::{reads, writes};
 use fixedbitset::FixedBitSet;
@@ -59,45 +59,6 @@ impl Way {
     /// Whether it ends a block.
     pub const fn ends(self) -> bool {
         matches!(self, Self::Branch | Self::Sync | Self::Break | Self::Barrier | Self::End | Self::Outside)
-    }
-}
-
-/// A load or a store of one word or double word of global or shared memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Access {
-    pub load: bool,
-    pub shared: bool,
-    /// The address's register, and what is added to it.
-    pub class: Class,
-    pub slot: Slot,
-    pub offset: i64,
-    /// 4 or 8.
-    pub bytes: u32,
-    /// The register that is loaded or stored.
-    pub data: Slot,
-}
-
-impl Access {
-    /// That of an instruction, if it is one.
-    pub fn of(i: &Instr, env: &ProgEnv) -> Option<Self> {
-        let rq =
-            env.request(i).filter(|_| !matches!(i.op, Op::CopyFrom | Op::CopyTo | Op::CopyArrive | Op::Bulk(_)))?;
-        let word = rq.width == 4 && !rq.wide && rq.ext == 32;
-        let double = rq.width == 8 && rq.wide;
-        let near = i64::from(i16::MIN)..i64::from(i16::MAX);
-        let plain = rq.elems == 1 && (word || double) && rq.regs[0] != NO_SLOT && near.contains(&rq.offset);
-        let load = match rq.op {
-            MemOp::Load => true,
-            MemOp::Store => false,
-            _ => return None,
-        };
-        let shared = match rq.space {
-            Space::Shared => true,
-            Space::Global => false,
-            _ => return None,
-        };
-        let (class, slot, offset, bytes, data) = (rq.address_class(), rq.addr, rq.offset, rq.width.into(), rq.regs[0]);
-        plain.then_some(Self { load, shared, class, slot, offset, bytes, data })
     }
 }
 

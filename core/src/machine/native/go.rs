@@ -2,8 +2,9 @@
 
 use super::calls::Calls;
 use super::code::{Along, Entry};
-use super::context::{Back, Exit, Site};
-use super::parted::push;
+use super::context::{Back, Exit, Parting, Site};
+use super::forms::Token;
+use super::parted::Partings;
 use super::plan::Plan;
 use super::session::Session;
 use crate::base::mutant::{Mutant, on};
@@ -103,7 +104,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     session.instructions += u64::from(executed);
     *fuel = back.left;
     flow.pc = back.pc;
-    session.partings.tell(&session.kernel.plan, warp, flow);
+    tell(&session.partings, &session.kernel.plan, warp, flow);
     let before = *fuel;
     let visit = came_back((back, fault), warp, flow, sh, fuel, session);
     session.executed += active * u64::from(before - *fuel);
@@ -122,6 +123,46 @@ pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fu
         return None;
     }
     Some(Entry { warp: *index, frame, local, scalars: &mut lines.values, fuel, number, from: flow.pc })
+}
+
+/// Tells a warp of whose lanes some came back where the others are; `flow`: all that ran, then those that came back.
+#[inline(always)]
+pub(super) fn tell<C: Control>(partings: &Partings, plan: &Plan, warp: &mut Warp<C>, flow: &mut Flow) {
+    if !partings.open().is_empty() {
+        tell_all(partings, plan, warp, flow);
+    }
+}
+
+#[cold]
+fn tell_all<C: Control>(partings: &Partings, plan: &Plan, warp: &mut Warp<C>, flow: &mut Flow) {
+    let (at, start) = (flow.pc, plan.function.start.0);
+    for (level, parting) in partings.open().iter().enumerate() {
+        let Parting { mask, taken, tokens, branch, second, .. } = *parting;
+        let k = branch as usize;
+        let (Some(i), Some(region)) = (plan.code.get(k), plan.regions[k].as_ref()) else { continue };
+        *flow = Flow { pc: start + branch, mask, depth: 0 };
+        push(warp, *flow, plan.tokens[k].as_deref().unwrap_or_default(), tokens as usize);
+        let runs = parting.runs();
+        if runs != mask {
+            let place = if second == 0 {
+                warp.control.diverge(flow, taken, i.imm);
+                branch
+            } else {
+                region.join as u32
+            };
+            warp.lines.0.wait(place, mask & !runs, partings.numbers(level));
+        }
+        flow.mask = runs;
+    }
+    flow.pc = at;
+}
+
+/// Tokens that were pushed natively are still on the stack.
+fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[Token], count: usize) {
+    for (kind, to) in &stack[stack.len().saturating_sub(count)..] {
+        let mut here = flow;
+        warp.control.push(&mut here, *kind, flow.mask, *to);
+    }
 }
 
 /// What follows where native code came back.

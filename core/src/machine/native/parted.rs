@@ -1,10 +1,6 @@
-//! Lanes that have parted natively: what their warp and its control model are told when native code is left before they meet.
+//! Lanes that have parted natively: what has to be known of them where native code is left before they meet.
 
 use super::context::{Back, Parting};
-use super::forms::Token;
-use super::plan::Plan;
-use crate::machine::control::{Control, Flow};
-use crate::machine::warp::state::Warp;
 
 /// How often lanes part from each other at most, without meeting.
 pub(super) const LEVELS: usize = 4;
@@ -35,7 +31,8 @@ impl Partings {
     }
 
     /// The partings of the warp that came back last.
-    fn open(&self) -> &[Parting] {
+    #[inline(always)]
+    pub fn open(&self) -> &[Parting] {
         self.all.get(..self.count as usize).unwrap_or_default()
     }
 
@@ -50,44 +47,8 @@ impl Partings {
         back.fewer + open.sum::<u64>()
     }
 
-    /// Tells the warp of the lanes that came back where the others are; `flow`: all of them, where some came back.
-    #[inline(always)]
-    pub fn tell<C: Control>(&self, plan: &Plan, warp: &mut Warp<C>, flow: &mut Flow) {
-        if self.count != 0 {
-            self.tell_all(plan, warp, flow);
-        }
-    }
-
-    #[cold]
-    fn tell_all<C: Control>(&self, plan: &Plan, warp: &mut Warp<C>, flow: &mut Flow) {
-        let (at, start) = (flow.pc, plan.function.start.0);
-        for (level, parting) in self.open().iter().enumerate() {
-            let Parting { mask, taken, tokens, branch, second, .. } = *parting;
-            let k = branch as usize;
-            let (Some(i), Some(region)) = (plan.code.get(k), plan.regions[k].as_ref()) else { continue };
-            *flow = Flow { pc: start + branch, mask, depth: 0 };
-            push(warp, *flow, plan.tokens[k].as_deref().unwrap_or_default(), tokens as usize);
-            let runs = parting.runs();
-            if runs != mask {
-                let place = if second == 0 {
-                    warp.control.diverge(flow, taken, i.imm);
-                    branch
-                } else {
-                    region.join as u32
-                };
-                let numbers = self.kept.get(level * self.scalars..).and_then(|kept| kept.get(..self.scalars));
-                warp.lines.0.wait(place, mask & !runs, numbers.unwrap_or_default());
-            }
-            flow.mask = runs;
-        }
-        flow.pc = at;
-    }
-}
-
-/// Tokens that were pushed natively are still on the stack.
-pub(super) fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[Token], count: usize) {
-    for (kind, to) in &stack[stack.len().saturating_sub(count)..] {
-        let mut here = flow;
-        warp.control.push(&mut here, *kind, flow.mask, *to);
+    /// The numbers of lines that the lanes of a level had before they parted.
+    pub fn numbers(&self, level: usize) -> &[u64] {
+        self.kept.get(level * self.scalars..).and_then(|kept| kept.get(..self.scalars)).unwrap_or_default()
     }
 }

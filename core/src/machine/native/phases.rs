@@ -8,7 +8,7 @@
 use super::calls::Calls;
 use super::code::{Along, Ready};
 use super::context::{Back, Context, Exit, Site};
-use super::go::{Visit, came_back, entry_of};
+use super::go::{Visit, came_back, entry_of, tell};
 use super::plan::Plan;
 use super::session::Session;
 use crate::base::{LaneMask, Pc};
@@ -368,7 +368,7 @@ fn goes_on<C: Control>(
     session.executed += threads;
     session.instructions += u64::from(executed);
     let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
-    session.partings.tell(&session.kernel.plan, warp, &mut flow);
+    tell(&session.partings, &session.kernel.plan, warp, &mut flow);
     let mut left = back.left;
     match came_back((back, fault), warp, &mut flow, &mut at.sh, &mut left, session) {
         Ok(visit) => {

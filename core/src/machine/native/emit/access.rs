@@ -4,7 +4,8 @@
 //! each alone would be allowed is left to the interpreter, as everything that is refused.
 
 use super::super::context::Exit;
-use super::super::forms::{Access, Way};
+use super::super::each::Access;
+use super::super::forms::Way;
 use super::builder::{Emit, Group, Numbers, Strip, Word, anywhere, common, offset, trusted, width};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};

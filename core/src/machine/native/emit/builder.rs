@@ -1,6 +1,5 @@
 //! What a function is made of while it is made: the state of [`Emit`], values, and accesses of what is ours.
 
-use super::each::Places;
 use crate::machine::native::plan::Plan;
 use crate::program::affine::Line;
 use crate::program::env::ProgEnv;
@@ -181,6 +180,25 @@ pub(super) struct Segment {
     pub places: FxHashMap<Group, (Value, i64, i64)>,
     /// Predicates that strips make: by register.
     pub(super) made: BTreeSet<usize>,
+}
+
+/// Where the lanes of an access find their words.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Places {
+    /// On a line: of each half the lowest place in this computer's memory, how far the first lane is above it, and how far it is from
+    /// one lane to the next.
+    Line { lowest: [Value; 2], first: i64, stride: i64 },
+    /// Anywhere: what is taken off an address, as wide as that, and where in this computer's memory the rest leads from.
+    Anywhere { less: Value, place: Value, rows: Option<Rows> },
+}
+
+/// What addresses that lie anywhere may turn out to be: rows of words, one for each half of the warp.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    /// Zero where a half's addresses are those of a row.
+    pub differ: [Value; 2],
+    /// The address of each half's first lane.
+    pub first: [Value; 2],
 }
 
 /// Accesses that are checked together: those from one address, to one memory, in one room.

@@ -3,23 +3,12 @@
 use super::super::context::Site;
 use super::super::each::{Each, What};
 use super::super::forms::{Way, results};
-use super::builder::{Emit, Numbers, anywhere, common, offset, trusted};
-use super::inside::Rows;
+use super::builder::{Emit, Numbers, Places, anywhere, common, offset, trusted};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::program::ops::Class;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use std::mem::offset_of;
-
-/// Where the lanes of an access find their words.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Places {
-    /// On a line: of each half the lowest place in this computer's memory, how far the first lane is above it, and how far it is from
-    /// one lane to the next.
-    Line { lowest: [Value; 2], first: i64, stride: i64 },
-    /// Anywhere: what is taken off an address, as wide as that, and where in this computer's memory the rest leads from.
-    Anywhere { less: Value, place: Value, rows: Option<Rows> },
-}
 
 impl Emit<'_, '_> {
     /// The access of an instruction that is made lane by lane.

@@ -1,19 +1,10 @@
 //! Whether addresses that lie anywhere are right, all lanes' at once.
 
 use super::super::each::{Each, What};
-use super::builder::{Emit, STRIPS, Strip, offset, trusted};
+use super::builder::{Emit, Rows, STRIPS, Strip, offset, trusted};
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
-
-/// What addresses that lie anywhere may turn out to be: rows of words, one for each half of the warp.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
-    /// Zero where a half's addresses are those of a row.
-    pub differ: [Value; 2],
-    /// The address of each half's first lane.
-    pub first: [Value; 2],
-}
 
 impl Emit<'_, '_> {
     /// Looks whether addresses of 64 bits are those of rows, where all lanes load or store one word.

@@ -5,7 +5,8 @@
 //! or behind its end. Where the addresses are not known that is checked before anything is done; a segment for which it does not
 //! hold is left to the interpreter. A word that is loaded for all lanes is loaded before all strips.
 
-use super::super::forms::{Access, Way};
+use super::super::each::Access;
+use super::super::forms::Way;
 use super::builder::Emit;
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,8 +1,7 @@
 //! The words of lanes: loaded into strips or stored from them, lane after lane, or as the rows that they turn out to be.
 
 use super::super::each::{Each, What};
-use super::builder::{Emit, Strip, Word, anywhere, offset};
-use super::each::Places;
+use super::builder::{Emit, Places, Strip, Word, anywhere, offset};
 use crate::program::instr::Slot;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
 use rustc_hash::FxHashMap;
