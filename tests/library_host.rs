@@ -12,7 +12,7 @@ struct Rows(Mutex<Vec<u8>>);
 
 impl Rows {
     fn new(bytes: usize) -> Arc<Self> {
-        Arc::new(Self(Mutex::new((0..bytes).map(|k| (k % 4 == 0) as u8).collect())))
+        Arc::new(Self(Mutex::new((0..bytes).map(|k| u8::from(k % 4 == 0)).collect())))
     }
 
     fn words(&self) -> Vec<u32> {
