@@ -1,7 +1,7 @@
 //! Native code cannot be told from the interpreter: random programs and examples under both, left at every segment in turn.
 
 use crate::examples::launches;
-use crate::native_programs::{compared, same};
+use crate::native_programs::{compared, same, written};
 use std::path::Path;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Device, Spec, load, run};
@@ -157,6 +157,11 @@ fn halves_of_one_row_keep_their_order() {
             assert!(same(&program(space, start), ([2, 1, 1], block), &[None, Some(1)], 3) > 0);
         }
     }
+}
+
+#[test]
+fn what_is_chosen_late_is_chosen_right() {
+    assert!(written(4) > 0);
 }
 
 /// Where no block of memory is known yet, no address is taken for one of its.

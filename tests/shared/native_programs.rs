@@ -301,6 +301,32 @@ fn program(seed: u64) -> String {
     text.lines().enumerate().map(numbered).collect()
 }
 
+/// A number that is chosen by a predicate of which only strips of the same block know that all lanes have it alike.
+const CHOSEN: &str = "
+.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{
+    .reg .pred %p; .reg .b32 %n, %t, %d; .reg .b64 %m, %at;
+    ld.param.u64 %m, [memory];
+    ld.param.u32 %n, [n];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %at, %t, 4;
+    add.u64 %at, %at, %m;
+    sad.u32 %t, %n, 3, %n;
+    setp.gt.u32 %p, %t, 2;
+    selp.u32 %d, 5, 9, %p;
+    st.global.u32 [%at], %d;
+    ret;
+}
+";
+
+/// Compares native runs of programs that were written for what random ones seldom do; gives how many there were.
+pub fn written(most: u32) -> u32 {
+    same(CHOSEN, ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], most)
+}
+
 /// All that can be told of a run.
 fn told(
     env: &Arc<ProgEnv>,
