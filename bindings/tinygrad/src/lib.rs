@@ -12,6 +12,7 @@
 //! parameters are; pointers among them are addresses of this process ([`process`] says how these are accessed). Where a kernel does not
 //! come to its end, memory is as it was before ([`outcome`] says what happens then). The page `docs/tinygrad.md` teaches it.
 
+mod bounds;
 mod modules;
 mod outcome;
 mod process;

@@ -1,5 +1,6 @@
 //! A launch as the mock asks for it: checked, and run.
 
+use crate::bounds;
 use crate::modules::module;
 use crate::outcome::Failure;
 use crate::process::Process;
@@ -48,7 +49,13 @@ impl Request {
         let shared = u32::try_from(self.shared)
             .map_err(|_| Failure::input(format!("a block cannot have {} bytes of shared memory", self.shared)))?;
         let values = self.values(&process, &module, name)?;
-        let kernel = module.kernel(name).block(block).grid(grid).shared(shared).host_memory(Arc::new(process));
+        let mut kernel = module.kernel(name).block(block).grid(grid).shared(shared).host_memory(Arc::new(process));
+        if let Some(time) = bounds::timeout()? {
+            kernel = kernel.timeout(time);
+        }
+        if let Some(asked) = bounds::interrupts() {
+            kernel = kernel.interrupt(asked);
+        }
         let run = values.into_iter().fold(kernel, |kernel, value| kernel.arg(Argument::bytes(value))).run()?;
         // Nobody can be told that standard output is closed.
         let _ = stdout().write_all(&run.output).and_then(|()| stdout().flush());

@@ -52,6 +52,29 @@ fn a_defect_ends_the_process_with_code_1() {
 }
 
 #[test]
+fn a_kernel_that_never_ends_is_ended_when_its_time_is_over() {
+    going_on("a_kernel_that_never_ends_is_ended_when_its_time_is_over", || {
+        let text = kernel(
+            ".param .u64 out",
+            "ld.param.u64 %rd0, [out]; L: ld.volatile.global.u32 %r0, [%rd0]; add.u32 %r0, %r0, 1;
+             st.volatile.global.u32 [%rd0], %r0; bra L;",
+        );
+        let mut out = [7u32];
+        for (seconds, told) in [("0.2", "timeout"), ("soon", "`soon`"), ("-1", "`-1`"), ("nan", "`nan`")] {
+            // SAFETY: this process has no other thread that looks at its environment.
+            #[expect(unsafe_code, reason = "the environment of a process of this test's own")]
+            unsafe {
+                std::env::set_var("WARPSTEP_TIMEOUT", seconds);
+            }
+            run(&text, 1, &[pointer(&mut out)]);
+            let report = error().unwrap_or_default();
+            assert!(report.contains(told), "{seconds}: {report}");
+            assert_eq!(*std::hint::black_box(&out), [7], "{seconds}");
+        }
+    });
+}
+
+#[test]
 fn an_instruction_that_is_not_supported_ends_it_with_code_4() {
     let ended = apart("an_instruction_that_is_not_supported_ends_it_with_code_4", "", || {
         let text = ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k() { .reg .b32 %r<4>;

@@ -2,8 +2,10 @@
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 SCALE = b"""
@@ -44,7 +46,36 @@ def floats(memory):
     return list(memoryview(memory).cast("f"))
 
 
+ENDLESS = b"""
+.version 7.5
+.target sm_50
+.address_size 64
+.visible .entry endless() {
+L: bra L;
+}
+"""
+
+
 class Library(unittest.TestCase):
+    def test_control_c_ends_a_kernel_that_never_ends(self):
+        code = (
+            "import test_library as t\nprint('begins', flush=True)\n"
+            "try:\n  t.library.ptx_run(t.ENDLESS, 0, (t.ctypes.c_void_p * 0)(), 1, 1, 1, 1, 1, 1, 0)\n"
+            "  raise SystemExit('it goes on')\n"
+            "except KeyboardInterrupt:\n  print('interrupted')"
+        )
+        for on_defect, status, said in (("continue", 0, "interrupted"), ("abort", 3, "")):
+            run = subprocess.Popen(
+                [sys.executable, "-B", "-c", code], env={**os.environ, "WARPSTEP_ON_DEFECT": on_defect},
+                cwd=os.path.dirname(os.path.abspath(__file__)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+            self.assertEqual(run.stdout.readline(), "begins\n")
+            time.sleep(1)
+            run.send_signal(signal.SIGINT)
+            output, report = run.communicate(timeout=20)
+            self.assertEqual((run.returncode, output.strip()), (status, said), report)
+            self.assertIn("interrupted", report)
+
     def test_memory_of_python(self):
         for count in (1, 100, 70_000):
             memory = bytearray(memoryview((ctypes.c_float * count)(*range(count))))

@@ -50,6 +50,7 @@ impl Kernel {
     fn compile(&self, some: bool) -> Option<&Code> {
         let compile = || {
             let code = Code::of(&self.plan, &*self.env.upgrade()?, self.setting, some);
+            // A comparison with what was not compiled would be one of the interpreter with itself.
             assert!(code.is_ok() || !self.setting.trips, "a kernel is not compiled: {code:?}");
             code.ok()
         };

@@ -115,24 +115,31 @@ fn shuffle(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32, regs: &Fra
 
 /// The same of all lanes of a whole warp, by one distance in segments of one width.
 fn by_one(kind: ExchangeKind, a: &[u32; LANES], by: u32, of: u32) -> ([u32; LANES], LaneMask) {
-    let (by, clamp, segment) = (by & 0x1f, of & 0x1f, of >> 8 & 0x1f);
     let (mut from, mut inside) = ([0; LANES], [0; LANES]);
     for (lane, (from, inside)) in (0..).zip(from.iter_mut().zip(&mut inside)) {
-        let last = (lane & segment) | (clamp & !segment);
-        let (to, is) = match kind {
-            // Before the first lane the distance is negative.
-            ExchangeKind::ShflUp => (lane.wrapping_sub(by), lane.wrapping_sub(by).cast_signed() >= last.cast_signed()),
-            ExchangeKind::ShflDown => (lane + by, lane + by <= last),
-            ExchangeKind::ShflBfly => (lane ^ by, lane ^ by <= last),
-            _ => {
-                let to = (lane & segment) | (by & !segment & 0x1f);
-                (to, to <= last)
-            }
-        };
-        *from = if is { to & 31 } else { lane };
-        *inside = u32::from(is) << lane;
+        let (to, is) = source(kind, lane, (by, of), LANES as u32);
+        (*from, *inside) = (to, u32::from(is) << lane);
     }
     (from.map(|from| a[from as usize % LANES]), inside.into_iter().fold(0, |all, is| all | is))
+}
+
+/// The lane that a lane of a warp of `size` lanes reads, and whether that is inside of its segment: else it reads itself.
+#[inline(always)]
+fn source(kind: ExchangeKind, lane: u32, (by, of): (u32, u32), size: u32) -> (u32, bool) {
+    let (by, clamp, segment) = (by & 0x1f, of & 0x1f, of >> 8 & 0x1f);
+    let (min, max) = (lane & segment, (lane & segment) | (clamp & !segment));
+    let last = max.min(size.saturating_sub(1));
+    let (from, inside) = match kind {
+        // In `up` the clamp is a minimum, and before the first lane the distance is negative.
+        ExchangeKind::ShflUp => (lane.wrapping_sub(by), lane.wrapping_sub(by).cast_signed() >= max.cast_signed()),
+        ExchangeKind::ShflDown => (lane + by, lane + by <= last),
+        ExchangeKind::ShflBfly => (lane ^ by, lane ^ by <= last),
+        _ => {
+            let from = min | (by & !segment & 0x1f);
+            (from, from <= last)
+        }
+    };
+    (if inside { from & 31 } else { lane }, inside)
 }
 
 /// Whom the lanes of a `shfl` read.
@@ -152,29 +159,9 @@ pub fn shuffle_sources(kind: ExchangeKind, i: &Instr, lanes: LaneMask, size: u32
     let (b, c) = (&regs.w[i.b.index()].0, &regs.w[i.c.index()].0);
     let mut all = Sources { from: std::array::from_fn(|l| l), inside: 0, absent: 0 };
     for l in lanes_of(lanes) {
-        let lane = u32::try_from(l).unwrap_or(0);
-        let by = b[l] & 0x1f;
-        let clamp = c[l] & 0x1f;
-        let segment = c[l] >> 8 & 0x1f;
-        let max = (lane & segment) | (clamp & !segment);
-        let last = max.min(size.saturating_sub(1));
-        let min = lane & segment;
-        let (from, inside) = match kind {
-            // In `up` the clamp is a minimum.
-            ExchangeKind::ShflUp => {
-                let from = lane.wrapping_sub(by);
-                (from, from.cast_signed() >= max.cast_signed())
-            }
-            ExchangeKind::ShflDown => (lane + by, lane + by <= last),
-            ExchangeKind::ShflBfly => (lane ^ by, lane ^ by <= last),
-            _ => {
-                let from = min | (by & !segment & 0x1f);
-                (from, from <= last)
-            }
-        };
-        let from = if inside { from } else { lane };
-        let takes_part = lanes >> (from & 31) & 1 == 1;
-        all.from[l] = from as usize & 31;
+        let (from, inside) = source(kind, l as u32, (b[l], c[l]), size);
+        let takes_part = lanes >> from & 1 == 1;
+        all.from[l] = from as usize;
         all.inside |= u32::from(inside) << l;
         all.absent |= u32::from(!takes_part) << l;
     }

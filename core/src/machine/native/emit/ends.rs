@@ -10,6 +10,7 @@ use crate::program::instr::Guard;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable;
 use std::collections::BTreeSet;
 
 impl Emit<'_, '_> {
@@ -285,22 +286,8 @@ impl Emit<'_, '_> {
     fn leave_with(&mut self, why: Exit, k: usize, rest: i64) {
         self.tell_parted();
         let to = field!(self, types::I64, scalars);
-        for held in self.plan.held[k].clone() {
-            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
-            for half in 0..1 + usize::from(held.line.halves) {
-                let variable = self.variable(n, half);
-                let value = self.b.use_var(variable);
-                self.b.ins().store(trusted(), value, to, offset(8 * (held.at as usize + half)));
-            }
-        }
-        let to = field!(self, types::I64, p);
-        for (n, slot) in
-            self.predicates(k).into_iter().filter(|(n, _)| !self.plan.fixed.contains(*n)).collect::<Vec<_>>()
-        {
-            let variable = self.variable(n, 0);
-            let value = self.b.use_var(variable);
-            self.put_predicate(to, slot, value);
-        }
+        self.put_held(k, to, 0);
+        self.put_predicates([k]);
         let left = self.b.use_var(self.left);
         let left = if rest == 0 { left } else { self.b.ins().iadd_imm(left, rest) };
         put!(self, left, left);
@@ -316,6 +303,35 @@ impl Emit<'_, '_> {
         }
         let context = self.context;
         self.b.ins().return_(&[context]);
+    }
+
+    /// Writes the numbers that are held before an instruction to a list, from some place on; gives them.
+    pub(super) fn put_held(&mut self, k: usize, to: Value, first: usize) -> Vec<(Variable, Value)> {
+        let mut all = Vec::new();
+        for held in self.plan.held[k].clone() {
+            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
+            for half in 0..1 + usize::from(held.line.halves) {
+                let variable = self.variable(n, half);
+                let value = self.b.use_var(variable);
+                self.b.ins().store(trusted(), value, to, offset(8 * (first + held.at as usize + half)));
+                all.push((variable, value));
+            }
+        }
+        all
+    }
+
+    /// Writes the predicates to the frame that are alive before some instructions.
+    pub(super) fn put_predicates<const N: usize>(&mut self, before: [usize; N]) {
+        let mut all: Vec<(usize, usize)> = before.iter().flat_map(|k| self.predicates(*k)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.retain(|(n, _)| !self.plan.fixed.contains(*n));
+        let to = field!(self, types::I64, p);
+        for (n, slot) in all {
+            let variable = self.variable(n, 0);
+            let value = self.b.use_var(variable);
+            self.put_predicate(to, slot, value);
+        }
     }
 
     /// Goes on with the next warp if there is one, and if there are no `tokens` that the machine does not know of; what follows is

@@ -98,36 +98,10 @@ impl Emit<'_, '_> {
         self.note(level, offset_of!(Parting, mask), all);
         self.note(level, offset_of!(Parting, taken), bits);
         self.note(level, offset_of!(Parting, tokens), tokens);
-        let (mut numbers, first) = (Vec::new(), level * self.plan.scalars);
         let to = common!(self, types::I64, kept);
-        for held in self.plan.held[k].clone() {
-            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
-            for half in 0..1 + usize::from(held.line.halves) {
-                let variable = self.variable(n, half);
-                let value = self.b.use_var(variable);
-                self.b.ins().store(trusted(), value, to, offset(8 * (first + held.at as usize + half)));
-                numbers.push((variable, value));
-            }
-        }
+        let numbers = self.put_held(k, to, level * self.plan.scalars);
         self.put_predicates([k + 1, region.join]);
         Branch { k, region, lanes: [bits, rest], numbers }
-    }
-
-    /// Writes the predicates to the frame that are alive before some instructions.
-    fn put_predicates<const N: usize>(&mut self, before: [usize; N]) {
-        let mut all: Vec<(usize, usize)> = before.iter().flat_map(|k| self.predicates(*k)).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.retain(|(n, _)| !self.plan.fixed.contains(*n));
-        if all.is_empty() {
-            return;
-        }
-        let to = super::builder::field!(self, types::I64, p);
-        for (n, slot) in all {
-            let variable = self.variable(n, 0);
-            let value = self.b.use_var(variable);
-            self.put_predicate(to, slot, value);
-        }
     }
 
     /// What the lanes of a side execute, if there are any.
