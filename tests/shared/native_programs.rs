@@ -339,7 +339,10 @@ fn told(
     let n: u32 = if block[0] % 3 == 2 { 64 } else { 5 };
     let config = Config { control: Some(control), seed, engine, max_steps: Some(60_000), ..Config::default() };
     let mut context = Context::new(Arc::clone(env), config).unwrap();
-    let memory = context.alloc("memory", 40_000).unwrap();
+    // Memory that is lent is memory like any other.
+    let lent = control == ControlModel::ItsSplit && context.takes_loans();
+    let memory = if lent { context.lend("memory", Box::new(vec![0; 40_000])) } else { context.alloc("memory", 40_000) };
+    let memory = memory.unwrap();
     let params = [&memory.to_le_bytes()[..], &n.to_le_bytes()].concat();
     let launch = Launch { entry: "k".into(), grid, block, shared_bytes: 0, params };
     let mut printed = Vec::new();

@@ -17,7 +17,7 @@ use crate::verdict::Silent;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 /// Measure speed: nine kernels of known size, one thread, results checked.
 ///
@@ -194,27 +194,24 @@ fn line(speed: &Speed) -> String {
 }
 
 /// CPU time of this thread where Linux tells it, else wall time.
-struct Clock {
-    wall: Instant,
-    cpu: Option<u64>,
-}
+struct Clock(Duration);
 
 impl Clock {
+    #[cfg(target_os = "linux")]
+    fn now() -> Self {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Self(now.try_into().unwrap_or_default())
+    }
+
+    #[cfg(not(target_os = "linux"))]
     #[expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
     fn now() -> Self {
-        Self { wall: Instant::now(), cpu: cpu_nanoseconds() }
+        static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+        Self(START.elapsed())
     }
 
     /// Seconds since then.
     fn elapsed(&self) -> f64 {
-        let cpu = self.cpu.zip(cpu_nanoseconds()).map(|(a, b)| b.saturating_sub(a) as f64 / 1e9);
-        // The scheduler accounts in ticks: over a few of them the clock on the wall is nearer.
-        let wall = self.wall.elapsed().as_secs_f64();
-        cpu.filter(|c| *c > 0.02).unwrap_or(wall)
+        Self::now().0.saturating_sub(self.0).as_secs_f64()
     }
-}
-
-fn cpu_nanoseconds() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_whitespace().next()?.parse().ok()
 }

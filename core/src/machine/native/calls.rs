@@ -5,7 +5,7 @@ use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
 use crate::machine::warp::state::Shared;
-use crate::memory::{Active, Cx, Fault, Hint, LocalMemory, Memory};
+use crate::memory::{Active, Cx, Fault, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, Op, Slot};
 use crate::verdict::Sink;
@@ -22,8 +22,8 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
 }
 
 impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
-    fn memory(&mut self) -> &mut [u8] {
-        self.mem.arena_mut().bytes_mut()
+    fn place(&self) -> usize {
+        self.mem.arena().place()
     }
 
     fn shared(&mut self) -> &mut [u8] {
@@ -53,8 +53,8 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         self.fault.is_none()
     }
 
-    fn block(&self, address: u64, bytes: u64) -> Option<Hint> {
-        self.mem.arena().block_to_use(address, bytes)
+    fn block(&mut self, address: u64, bytes: u64) -> Option<(u64, &mut [u8])> {
+        self.mem.arena_mut().block_to_use(address, bytes)
     }
 }
 

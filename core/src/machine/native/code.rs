@@ -6,25 +6,25 @@
 //! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, bytes of shared
 //! memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
 //! end by the code before each access, or inside of shared memory, whose size is a constant. Sites are forgotten when blocks are
-//! freed, and the bytes are looked up anew at each call, so that they may move in between. While native code has called back, it
-//! does not run; what it is called with is borrowed again from the same references. The code lives as long as the [`Code`], which
+//! freed, and where at a call the bytes of device memory are no longer where they were; what is lent does not move. While native
+//! code has called back, it does not run; what it is called with is borrowed again from the same references. The code lives as long as the [`Code`], which
 //! each session that runs it keeps. It is plain data once it is finished, so that threads may share it.
 #![expect(unsafe_code, reason = "machine code is called; the argument stands above")]
 
 use super::context::{Back, Common, Context, Exit, Site};
 use super::emit::{Helpers, Setting, emit};
+use super::functions::{PLAIN, define, fetch, look, module, signature};
 use super::parted::Partings;
 use super::plan::Plan;
 use crate::base::{Frame, LaneMask, Lanes32};
-use crate::memory::{Hint, LocalMemory};
+use crate::memory::LocalMemory;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
-use cranelift_codegen::ir::{AbiParam, types};
-use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::ir::types;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module};
+use cranelift_jit::JITModule;
+use cranelift_module::Module;
 use std::marker::PhantomData;
 
 /// Runs the warps of a context and of those that it is linked to; gives the one that ran last.
@@ -64,8 +64,8 @@ impl std::fmt::Debug for Code {
 
 /// What native code works on beside a frame, and calls back for.
 pub(super) trait Host {
-    /// The bytes of device memory.
-    fn memory(&mut self) -> &mut [u8];
+    /// Where the bytes of device memory are that are not lent.
+    fn place(&self) -> usize;
 
     /// The block's shared memory.
     fn shared(&mut self) -> &mut [u8];
@@ -74,8 +74,38 @@ pub(super) trait Host {
     /// an exchange has not been executed then, since not all who take part are there.
     fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool;
 
-    /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them.
-    fn block(&self, address: u64, bytes: u64) -> Option<Hint>;
+    /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them: its address and
+    /// its bytes.
+    fn block(&mut self, address: u64, bytes: u64) -> Option<(u64, &mut [u8])>;
+}
+
+/// The sites of some code, as they were found.
+#[derive(Default, Debug)]
+pub(super) struct Sites {
+    all: Vec<Site>,
+    /// Where the bytes of device memory were.
+    place: usize,
+}
+
+impl Sites {
+    /// Nothing is known any more of any.
+    #[cold]
+    pub fn forget(&mut self) {
+        self.all.fill(Site::NONE);
+    }
+
+    /// At least so many, for bytes that are at a place.
+    #[inline(always)]
+    fn of(&mut self, count: usize, place: usize) -> &mut [Site] {
+        if self.place != place {
+            self.forget();
+            self.place = place;
+        }
+        if self.all.len() < count {
+            self.all.resize(count, Site::NONE);
+        }
+        &mut self.all
+    }
 }
 
 /// A warp that is to run.
@@ -93,7 +123,7 @@ pub(super) struct Entry<'a> {
 
 /// What the warps that run have in common, beside memory.
 pub(super) struct Along<'a> {
-    pub sites: &'a mut [Site],
+    pub sites: &'a mut Sites,
     /// The lanes, and the same expanded.
     pub mask: LaneMask,
     pub lanes: &'a Lanes32,
@@ -143,14 +173,13 @@ impl Common {
     #[inline(always)]
     fn of<H: Host>(along: Along<'_>, host: &mut H, code: &Code) -> Option<Self> {
         let Along { sites, mask, lanes, partings, watch, trip } = along;
-        if sites.len() < code.sites || host.shared().len() < code.shared {
+        if host.shared().len() < code.shared {
             return None;
         }
+        let sites = sites.of(code.sites, host.place());
         let (partings, parted, kept) = partings.clear(code.scalars)?;
-        let (memory, shared) = (host.memory().as_mut_ptr(), host.shared().as_mut_ptr());
         Some(Self {
-            memory,
-            shared,
+            shared: host.shared().as_mut_ptr(),
             sites: sites.as_mut_ptr(),
             lanes,
             partings,
@@ -159,6 +188,7 @@ impl Common {
             host: std::ptr::from_mut(host).cast(),
             plain: plain::<H>,
             locate: locate::<H>,
+            found: 0,
             mask,
             watch,
             trip,
@@ -296,37 +326,19 @@ impl Code {
     /// # Errors
     /// This computer's instruction set is not one that can be compiled for; an error of ours.
     pub fn of(plan: &Plan, env: &ProgEnv, setting: Setting, some: bool) -> Result<Self, String> {
-        let said = |error: &dyn std::fmt::Display| error.to_string();
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("opt_level", "speed"),
-            ("enable_verifier", if cfg!(debug_assertions) || setting.trips { "true" } else { "false" }),
-            ("use_colocated_libcalls", "false"),
-            ("is_pic", "false"),
-        ] {
-            flags.set(name, value).map_err(|e| said(&e))?;
-        }
-        let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(|e| said(&e))?;
-        let mut module = JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
+        let mut module = module(setting)?;
+        let (look, fetch) = (look(&mut module)?, fetch(&mut module)?);
         let mut context = module.make_context();
-        context.func.signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
-        context.func.signature.returns.push(AbiParam::new(types::I64));
-        let mut signature = |parameters: &[types::Type]| {
-            let mut signature = module.make_signature();
-            signature.params.extend(parameters.iter().map(|ty| AbiParam::new(*ty)));
-            signature.returns.push(AbiParam::new(types::I32));
-            context.func.import_signature(signature)
-        };
-        let plain = signature(&[types::I64, types::I64, types::I32, types::I32]);
-        let locate = signature(&[types::I64, types::I32, types::I64, types::I64, types::I32]);
+        context.func.signature = signature(&module, &[types::I64; 2], Some(types::I64));
+        let plain = signature(&module, &PLAIN, Some(types::I32));
+        let plain = context.func.import_signature(plain);
+        let [locate, fetch] = [look, fetch].map(|id| module.declare_func_in_func(id, &mut context.func));
         let mut around = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut context.func, &mut around);
-        let sites = emit(builder, (plan, env), setting, some, Helpers { plain, locate });
+        let sites = emit(builder, (plan, env), setting, some, Helpers { plain, locate, fetch });
         let name = if some { "some" } else { "full" };
-        let id = module.declare_function(name, Linkage::Local, &context.func.signature).map_err(|e| said(&e))?;
-        module.define_function(id, &mut context).map_err(|e| format!("{e:?}"))?;
-        module.clear_context(&mut context);
-        module.finalize_definitions().map_err(|e| said(&e))?;
+        let id = define(&mut module, name, &mut context)?;
+        module.finalize_definitions().map_err(|e| e.to_string())?;
         let code = module.get_finalized_function(id);
         // SAFETY: it was compiled with this signature.
         let function = unsafe { std::mem::transmute::<*const u8, Function>(code) };
@@ -371,13 +383,13 @@ unsafe extern "C" fn plain<H: Host>(context: *mut Context, common: *mut Common, 
 /// As of [`plain`]; there is a site of that number.
 unsafe extern "C" fn locate<H: Host>(common: *mut Common, site: u32, address: u64, bytes: u64, unit: u32) -> u32 {
     // SAFETY: native code waits, and uses nothing of it meanwhile.
-    let host = unsafe { &*(*common).host.cast::<H>() };
-    let Some(block) = host.block(address, bytes) else { return 0 };
-    if address.wrapping_sub(block.address) & u64::from(unit - 1) != 0 {
+    let host = unsafe { &mut *(*common).host.cast::<H>() };
+    let Some((begin, block)) = host.block(address, bytes) else { return 0 };
+    if address.wrapping_sub(begin) & u64::from(unit - 1) != 0 {
         return 0;
     }
-    let shift = (block.at as u64).wrapping_sub(block.address);
-    let found = Site { address: block.address, last: (block.len - bytes) >> unit.trailing_zeros(), shift };
+    let count = ((block.len() as u64 - bytes) >> unit.trailing_zeros()) + 1;
+    let found = Site { address: begin, count, shift: (block.as_mut_ptr() as u64).wrapping_sub(begin) };
     // SAFETY: native code knows the numbers of its sites only.
     unsafe { *(*common).sites.add(site as usize) = found };
     1

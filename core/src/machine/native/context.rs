@@ -53,15 +53,15 @@ impl Exit {
 pub(super) struct Site {
     /// Address of the block's first byte.
     pub address: u64,
-    /// The last word, counted in words of the access's alignment, at which an access may begin.
-    pub last: u64,
-    /// What makes an address an index into the bytes of all blocks.
+    /// At how many words of the access's alignment an access may begin, from there on.
+    pub count: u64,
+    /// What makes an address one of this computer's memory.
     pub shift: u64,
 }
 
 impl Site {
-    /// One where nothing may go: no offset, turned by the alignment, is as small.
-    pub const NONE: Self = Self { address: 1, last: 0, shift: 0 };
+    /// One where nothing may go.
+    pub const NONE: Self = Self { address: 0, count: 0, shift: 0 };
 }
 
 /// Executes the instruction at an address for some lanes, on the warp's frame; 0: it did.
@@ -150,8 +150,6 @@ impl Parting {
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Common {
-    /// The bytes of device memory.
-    pub memory: *mut u8,
     /// The block's shared memory.
     pub shared: *mut u8,
     /// Sites by number.
@@ -169,6 +167,8 @@ pub(super) struct Common {
     pub plain: Plain,
     /// See [`Locate`].
     pub locate: Locate,
+    /// What that gave last.
+    pub found: u32,
     /// The lanes that run.
     pub mask: LaneMask,
     /// The lanes meet others at this address or behind it: no block may reach it.

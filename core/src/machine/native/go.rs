@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::code::{Along, Entry};
-use super::context::{Back, Exit, Parting, Site};
+use super::context::{Back, Exit, Parting};
 use super::forms::Token;
 use super::parted::Partings;
 use super::plan::Plan;
@@ -88,9 +88,6 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let (some, active) = (mask != !0, u64::from(lanes.2));
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
     let sites = &mut sites[usize::from(some)];
-    if sites.len() < code.sites {
-        sites.resize(code.sites, Site::NONE);
-    }
     let mut host = Calls { simd, sh: &mut *sh, mem, cx, fault: None };
     let along = Along { sites, mask, lanes: &lanes.1, partings, watch, trip: *trip };
     let back = code.enter(entry, along, &mut host);

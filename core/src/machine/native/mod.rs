@@ -13,6 +13,7 @@ mod context;
 mod each;
 mod emit;
 mod forms;
+mod functions;
 mod go;
 mod lines;
 mod ops;

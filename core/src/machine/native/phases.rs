@@ -7,7 +7,7 @@
 
 use super::calls::Calls;
 use super::code::{Along, Ready};
-use super::context::{Back, Context, Exit, Site};
+use super::context::{Back, Context, Exit};
 use super::go::{Visit, came_back, entry_of, tell};
 use super::plan::Plan;
 use super::session::Session;
@@ -181,9 +181,6 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, .. } = &mut *session;
     let (plan, sites) = (&kernel.plan, &mut sites[0]);
     let Some(code) = kernel.code(false) else { return Ok(Turns::default()) };
-    if sites.len() < code.sites {
-        sites.resize(code.sites, Site::NONE);
-    }
     let size = at.warps.len();
     let whole = *at.running as usize == size && *at.live == size as u32 * LANES && !at.sh.barriers.any();
     let mut ready = Ready::new(code, std::mem::take(contexts));
@@ -195,7 +192,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     }
     let last = if count == whose.own().count_ones() as usize { ALONE } else { whose.lease };
     let mut round = Round { count, start: 0, lease: whose.lease, last, ran: 0, again: false };
-    let mut turns = Turns::default();
+    let (mut turns, mut stays) = (Turns::default(), false);
     let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, fault: None };
     loop {
         ready.fuel(round.nth(count - 1), round.last);
@@ -204,7 +201,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
         *visits += 1;
         let Some((taken, ended)) = together(&ready, plan, round).filter(|_| whole && count == size) else { break };
         let over = ended == Ended::Exit;
-        if over && !succeed(&mut at.place, &mut whose.after, plan, &mut ready, &mut host) {
+        if over && !succeed(&mut at.place, &mut whose.after, plan, (&mut ready, &mut stays), &mut host) {
             break;
         }
         stats.blocks += u64::from(over);
@@ -274,13 +271,13 @@ fn together(contexts: &[Context], plan: &Plan, round: Round) -> Option<(Taken, E
 }
 
 /// The next block takes the place of one whose warps have all ended, when nothing is to be made anew but registers that are the same
-/// in all of its threads, and shared memory. False: it is issued as usual.
+/// in all of its threads, and shared memory. False: it is issued as usual. `stays`: whether its multiprocessor is known.
 #[inline(always)]
 fn succeed<V: Simd, M: Memory, S: Sink>(
     place: &mut Place<'_>,
     after: &mut After<'_>,
     plan: &Plan,
-    ready: &mut Ready<'_>,
+    (ready, stays): (&mut Ready<'_>, &mut bool),
     host: &mut Calls<'_, '_, '_, V, M, S>,
 ) -> bool {
     let Calls { sh, mem, .. } = host;
@@ -290,14 +287,20 @@ fn succeed<V: Simd, M: Memory, S: Sink>(
     if after.eager || *after.next == after.total || !*place.fresh || !same || !rows {
         return false;
     }
-    after.processors.give(*place.sm, loaded);
-    let sm = after.processors.first(loaded).unwrap_or(*place.sm);
-    after.processors.take(sm, loaded);
+    // Nobody else comes or goes meanwhile: where a block has taken the place of the one before, the next one does, too.
+    if !*stays {
+        let before = *place.sm;
+        after.processors.give(before, loaded);
+        *place.sm = after.processors.first(loaded).unwrap_or(before);
+        after.processors.take(*place.sm, loaded);
+        *stays = *place.sm == before;
+    }
+    let sm = *place.sm;
     mem.retire(sh.who.launch, *place.linear);
     let linear = *after.next;
     (*after.next, *after.pressure) = (linear + 1, 0);
     after.issued.fill(linear);
-    (*place.index, *place.linear, *place.sm) = (loaded.index_of(linear), linear, sm);
+    (*place.index, *place.linear) = (loaded.index_of(linear), linear);
     (sh.block, sh.who.block, sh.sm) = (*place.index, linear, sm);
     sh.shared.fill(0);
     // The warp makes no difference to these.

@@ -23,6 +23,8 @@ const JUMPS: usize = 1 << 7;
 const BLOCK: usize = 1 << 7;
 /// Tokens on the stack at most.
 const TOKENS: usize = 64;
+/// Threads that run while memory is brought near, about.
+const SOON: u32 = 512;
 
 /// A register that native code holds as the numbers of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +90,13 @@ pub(super) struct Plan {
     pub places: Vec<Option<u32>>,
     /// By instruction: what lanes execute apart behind it.
     pub regions: Vec<Option<Region>>,
+    /// Threads from a warp's first one to that of a warp that comes soon; zero where blocks are not rows of warps.
+    pub ahead: u32,
+}
+
+/// See [`Plan::ahead`].
+const fn ahead([x, y, z]: [u32; 3]) -> u32 {
+    if y == 1 && z == 1 && x.is_multiple_of(32) { SOON.next_multiple_of(x) } else { 0 }
 }
 
 impl Plan {
@@ -165,6 +174,7 @@ impl Plan {
             passes: Vec::new(),
             places: vec![None; count],
             regions: Vec::new(),
+            ahead: ahead(block),
         };
         plan.hold(env);
         Some(plan)

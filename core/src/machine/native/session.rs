@@ -1,7 +1,6 @@
 //! Which kernels are compiled, and what one that runs goes along with.
 
-use super::code::{Code, Contexts};
-use super::context::Site;
+use super::code::{Code, Contexts, Sites};
 use super::emit::Setting;
 use super::parted::Partings;
 use super::plan::Plan;
@@ -186,7 +185,7 @@ fn compile(env: &Arc<ProgEnv>, (id, block, multiples): (FuncId, [u32; 3], &[u32]
 pub(in crate::machine) struct Session {
     pub(super) kernel: Arc<Kernel>,
     /// Of whole warps, and of some lanes.
-    pub(super) sites: [Vec<Site>; 2],
+    pub(super) sites: [Sites; 2],
     /// The mask of the lanes that ran last, expanded, and how many there are.
     pub(super) lanes: (LaneMask, Lanes32, u32),
     /// How often hints had been forgotten when sites were last.
@@ -212,7 +211,7 @@ impl Session {
     pub(super) fn look<S>(&mut self, mask: LaneMask, cx: &Cx<'_, S>) {
         let forgotten = cx.hints.forgotten();
         if self.forgotten != forgotten {
-            self.sites.iter_mut().for_each(|sites| sites.fill(Site::NONE));
+            self.sites.iter_mut().for_each(Sites::forget);
             self.forgotten = forgotten;
         }
         if self.lanes.0 != mask {
@@ -247,7 +246,7 @@ impl Session {
         Self {
             partings: Partings::new(kernel.plan.scalars),
             kernel,
-            sites: [Vec::new(), Vec::new()],
+            sites: Default::default(),
             lanes: (!0, Lanes32([!0; 32]), 32),
             forgotten: 0,
             trip,

@@ -20,6 +20,9 @@ const GAP: u64 = 256;
 /// More address space between two blocks, where addresses have 64 bits: whatever 32-bit arithmetic adds to an address of one
 /// of them is not one of the other.
 const FAR: u64 = 1 << 32;
+/// Bytes of a block from which on it begins where a page of so many bytes might.
+const LARGE: u64 = 1 << 16;
+const PAGE: u64 = 1 << 12;
 /// Bytes of a section.
 const CHUNK: usize = 512;
 
@@ -52,14 +55,17 @@ impl Arena {
     /// # Errors
     /// The memory cap; this computer has no more.
     pub fn alloc(&mut self, name: &str, kind: AllocKind, len: u64, align: u64) -> Result<u64, Box<Fault>> {
-        let start = self.used().next_multiple_of(align.max(64));
+        let unit = align.max(64);
+        // One index of several large blocks is at one place of a page in all of them: elsewhere, a store to one of them would look
+        // to the processor as if loads a little behind it in another one had to wait for it.
+        let start = self.used().next_multiple_of(if len < LARGE { unit } else { unit.max(PAGE) });
         let end = start.saturating_add(len).saturating_add(GAP);
         let wanted = self.blocks.iter().filter(|b| !b.is_freed()).map(|b| b.len).sum::<u64>().saturating_add(len);
         let room = AddressMap::memory(self.address_bits());
         let cap = self.cap.unwrap_or(u64::MAX).min(room);
         let apart = if self.address_bits() == 64 { FAR } else { 0 };
-        // Addresses are those of an arena to which nothing is lent, and that has no memory of the host's.
-        let from = if !self.has_guests { start } else { self.reach(apart).next_multiple_of(align.max(64)) };
+        // Whatever is lent, and wherever in the vector bytes are: addresses are the same.
+        let from = self.reach(apart).next_multiple_of(unit);
         let offset = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(from);
         let last = offset.saturating_add(len).saturating_add(GAP);
         let places = usize::try_from(start).ok().zip(usize::try_from(end).ok());
@@ -82,7 +88,7 @@ impl Arena {
         if self.mirror.is_some() { own.max(self.bytes.len() as u64) } else { own }
     }
 
-    /// What [`Arena::used`] would be if nothing else were in the vector.
+    /// What [`Arena::used`] would be if nothing else were in the vector, and blocks were as close together there as may be.
     fn reach(&self, apart: u64) -> u64 {
         let before = self.blocks.len().saturating_sub(1) as u64 * apart;
         self.blocks.last().map_or(0, |b| b.address - self.base - before + b.len + GAP)
@@ -273,18 +279,20 @@ impl Arena {
         Some(at)
     }
 
-    /// The bytes of all blocks.
+    /// Where the vector of bytes is.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
+    pub(crate) fn place(&self) -> usize {
+        self.bytes.as_ptr() as usize
     }
 
-    /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them.
+    /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them: its address and its
+    /// bytes, which stay where they are as long as the vector does.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn block_to_use(&self, address: u64, len: u64) -> Option<Hint> {
+    pub(crate) fn block_to_use(&mut self, address: u64, len: u64) -> Option<(u64, &mut [u8])> {
         let mut hint = Hint::default();
-        // What is lent is not reached from the vector's first byte on.
-        self.search(&mut hint, address, len, Hint::READ | Hint::WRITE).filter(|at| !is_lent(*at)).map(|_| hint)
+        self.search(&mut hint, address, len, Hint::READ | Hint::WRITE)?;
+        let bytes = self.part_mut(hint.at..hint.at.checked_add(usize::try_from(hint.len).ok()?)?)?;
+        Some((hint.address, bytes))
     }
 
     /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.

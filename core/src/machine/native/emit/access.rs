@@ -3,7 +3,7 @@
 //! Accesses of a segment from one address are checked together, from the lowest to the highest. What is refused so although
 //! each alone would be allowed is left to the interpreter, as everything that is refused.
 
-use super::super::context::Exit;
+use super::super::context::{Exit, Site};
 use super::super::each::Access;
 use super::super::forms::Way;
 use super::builder::{Emit, Group, Numbers, Strip, Word, anywhere, common, offset, trusted, width};
@@ -13,6 +13,7 @@ use crate::program::affine::{Line, Residue};
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use std::mem::offset_of;
 
 impl Emit<'_, '_> {
     /// The access of an instruction that is compiled as one.
@@ -86,23 +87,16 @@ impl Emit<'_, '_> {
             }
         };
         self.check(holds);
-        let shared = common!(self, types::I64, shared);
-        self.b.ins().iadd(shared, first)
+        self.b.ins().iadd(self.shared, first)
     }
 
     pub(super) fn place_global(&mut self, first: Value, span: u64, unit: u32) -> Value {
         let number = self.sites;
         self.sites += 1;
-        let sites = common!(self, types::I64, sites);
-        let at = offset(number * size_of::<super::super::context::Site>());
-        let address = self.b.ins().load(types::I64, trusted(), sites, at);
-        let last = self.b.ins().load(types::I64, trusted(), sites, at + 8);
+        let [address, count] = [offset_of!(Site, address), offset_of!(Site, count)].map(|at| self.site(number, at));
         let inside = self.b.ins().isub(first, address);
-        // Where no block is known its address is odd, and nothing is inside.
-        let none = self.b.ins().ishl_imm(address, 63);
-        let inside = self.b.ins().bor(inside, none);
         let word = self.b.ins().rotr_imm(inside, i64::from(unit.trailing_zeros()));
-        let holds = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, word, last);
+        let holds = self.b.ins().icmp(IntCC::UnsignedLessThan, word, count);
         let (go, look) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(look);
         self.b.ins().brif(holds, go, &[], look, &[]);
@@ -111,22 +105,24 @@ impl Emit<'_, '_> {
         self.check(found);
         self.b.ins().jump(go, &[]);
         self.b.switch_to_block(go);
-        let sites = common!(self, types::I64, sites);
-        let shift = self.b.ins().load(types::I64, trusted(), sites, at + 16);
-        let memory = common!(self, types::I64, memory);
-        let place = self.b.ins().iadd(first, shift);
-        self.b.ins().iadd(memory, place)
+        let shift = self.site(number, offset_of!(Site, shift));
+        self.b.ins().iadd(first, shift)
+    }
+
+    /// A field of a site.
+    pub(super) fn site(&mut self, number: usize, field: usize) -> Value {
+        let at = offset(number * size_of::<Site>() + field);
+        self.b.ins().load(types::I64, trusted(), self.list, at)
     }
 
     /// Looks up where bytes at an address are, for a site; gives whether they are in one block.
     pub(super) fn locate(&mut self, number: usize, first: Value, bytes: u64, unit: u32) -> Value {
-        let function = common!(self, types::I64, locate);
         let site = self.b.ins().iconst(types::I32, number as i64);
         let bytes = self.b.ins().iconst(types::I64, bytes.cast_signed());
         let unit = self.b.ins().iconst(types::I32, i64::from(unit));
         let arguments = [self.common, site, first, bytes, unit];
-        let call = self.b.ins().call_indirect(self.helpers.locate, function, &arguments);
-        self.b.inst_results(call)[0]
+        self.b.ins().call(self.helpers.locate, &arguments);
+        common!(self, types::I32, found)
     }
 
     fn address(&mut self, access: Access, k: usize) -> Option<Numbers> {

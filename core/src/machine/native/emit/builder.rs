@@ -4,7 +4,7 @@ use crate::machine::native::plan::Plan;
 use crate::program::affine::Line;
 use crate::program::env::ProgEnv;
 use crate::program::ops::Class;
-use cranelift_codegen::ir::{Block, MemFlags, SigRef, Type, Value, types};
+use cranelift_codegen::ir::{Block, FuncRef, MemFlags, SigRef, Type, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -25,11 +25,12 @@ pub(in crate::machine::native) struct Setting {
     pub trips: bool,
 }
 
-/// The functions of a context, as native code calls them.
+/// What native code calls: a function of [`Common`](super::super::context::Common) by its signature, and one of its own.
 #[derive(Clone, Copy)]
 pub(in crate::machine::native) struct Helpers {
     pub plain: SigRef,
-    pub locate: SigRef,
+    pub locate: FuncRef,
+    pub fetch: FuncRef,
 }
 
 /// The lanes that run, as they are known while native code is made.
@@ -66,6 +67,9 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     /// The context of the warp that runs, and what it has in common with others.
     pub(super) context: Value,
     pub(super) common: Value,
+    /// The list of sites, and the block's shared memory.
+    pub(super) list: Value,
+    pub(super) shared: Value,
     /// Where the warp of a context begins, which is this block's parameter.
     pub(super) top: Block,
     pub(super) left: Variable,

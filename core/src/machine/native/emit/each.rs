@@ -98,8 +98,7 @@ impl Emit<'_, '_> {
         let up = begin.next_multiple_of(each.unit());
         let room = self.setting.shared_bytes.saturating_sub(up).min(bytes.saturating_sub(up - begin));
         let less = i64::from(up) - each.offset;
-        let shared = common!(self, types::I64, shared);
-        let place = self.b.ins().iadd_imm(shared, i64::from(up));
+        let place = self.b.ins().iadd_imm(self.shared, i64::from(up));
         let Some(last) = room.checked_sub(each.unit()) else {
             let never = self.b.ins().iconst(types::I8, 0);
             self.check(never);
@@ -109,7 +108,7 @@ impl Emit<'_, '_> {
             let less = self.b.ins().iconst(types::I64, less);
             let last = self.b.ins().iconst(types::I64, i64::from(last));
             let rows = self.rows(each, n);
-            let holds = self.inside(rows, n, (less, last), each.unit(), None);
+            let holds = self.inside(rows, n, (less, last), each.unit());
             self.check(holds);
             return Places::Anywhere { less, place, rows };
         }
@@ -124,7 +123,6 @@ impl Emit<'_, '_> {
         let number = self.sites;
         self.sites += 1;
         let unit = each.unit();
-        let at = number * size_of::<Site>();
         let rows = self.rows(each, n);
         let (again, look, go) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(look);
@@ -132,12 +130,12 @@ impl Emit<'_, '_> {
         let not_yet = self.b.ins().iconst(types::I8, 1);
         self.b.ins().jump(again, &[BlockArg::Value(not_yet)]);
         self.b.switch_to_block(again);
-        let sites = common!(self, types::I64, sites);
-        let address = self.b.ins().load(types::I64, trusted(), sites, offset(at + offset_of!(Site, address)));
-        let last = self.b.ins().load(types::I64, trusted(), sites, offset(at + offset_of!(Site, last)));
-        let last = self.b.ins().ishl_imm(last, i64::from(unit.trailing_zeros()));
+        let [address, count] = [offset_of!(Site, address), offset_of!(Site, count)].map(|at| self.site(number, at));
+        // Where no block is known this is negative.
+        let end = self.b.ins().ishl_imm(count, i64::from(unit.trailing_zeros()));
+        let last = self.b.ins().iadd_imm(end, -i64::from(unit));
         let less = self.b.ins().iadd_imm(address, -each.offset);
-        let holds = self.inside(rows, n, (less, last), unit, Some(address));
+        let holds = self.inside(rows, n, (less, last), unit);
         self.b.ins().brif(holds, go, &[], look, &[]);
         self.b.switch_to_block(look);
         self.check(looked);
@@ -153,11 +151,8 @@ impl Emit<'_, '_> {
         let never = self.b.ins().iconst(types::I8, 0);
         self.b.ins().jump(again, &[BlockArg::Value(never)]);
         self.b.switch_to_block(go);
-        let sites = common!(self, types::I64, sites);
-        let shift = self.b.ins().load(types::I64, trusted(), sites, offset(at + offset_of!(Site, shift)));
-        let memory = common!(self, types::I64, memory);
-        let place = self.b.ins().iadd(memory, shift);
-        let place = self.b.ins().iadd(place, address);
+        let shift = self.site(number, offset_of!(Site, shift));
+        let place = self.b.ins().iadd(address, shift);
         Places::Anywhere { less, place, rows }
     }
 

@@ -26,6 +26,8 @@ pub(in crate::machine::native) fn emit(
     let top = b.create_block();
     let context = b.append_block_param(top, types::I64);
     let mask = b.ins().load(types::I32, trusted(), common, offset(offset_of!(Common, mask)));
+    let [list, shared] = [offset_of!(Common, sites), offset_of!(Common, shared)]
+        .map(|at| b.ins().load(types::I64, trusted(), common, offset(at)));
     b.ins().jump(top, &[first.into()]);
     b.switch_to_block(top);
     let (left, tokens) = (b.declare_var(types::I64), b.declare_var(types::I32));
@@ -40,6 +42,8 @@ pub(in crate::machine::native) fn emit(
         sites: 0,
         context,
         common,
+        list,
+        shared,
         top,
         left,
         tokens,

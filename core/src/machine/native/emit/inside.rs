@@ -35,15 +35,8 @@ impl Emit<'_, '_> {
     }
 
     /// Whether all addresses are right: see `all_inside`. Of rows, the first and the last ones are looked at.
-    pub(super) fn inside(
-        &mut self,
-        rows: Option<Rows>,
-        n: usize,
-        (less, last): (Value, Value),
-        unit: u32,
-        begin: Option<Value>,
-    ) -> Value {
-        let Some(rows) = rows else { return self.all_inside(n, (less, last), unit, begin) };
+    pub(super) fn inside(&mut self, rows: Option<Rows>, n: usize, (less, last): (Value, Value), unit: u32) -> Value {
+        let Some(rows) = rows else { return self.all_inside(n, (less, last), unit) };
         let (ends, all, done) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let holds = self.b.append_block_param(done, types::I8);
         let differ = self.b.ins().bor(rows.differ[0], rows.differ[1]);
@@ -58,23 +51,19 @@ impl Emit<'_, '_> {
         });
         let signs = self.b.ins().bor(beyond[0], beyond[1]);
         let firsts = self.b.ins().bor(first[0], first[1]);
-        let right = self.right(firsts, signs, unit, begin);
+        let right = self.right(firsts, signs, unit);
         self.b.ins().jump(done, &[BlockArg::Value(right)]);
         self.b.switch_to_block(all);
-        let right = self.all_inside(n, (less, last), unit, begin);
+        let right = self.all_inside(n, (less, last), unit);
         self.b.ins().jump(done, &[BlockArg::Value(right)]);
         self.b.switch_to_block(done);
         holds
     }
 
-    /// Whether offsets are multiples of a unit, numbers have no sign, and a block is known.
-    fn right(&mut self, offsets: Value, numbers: Value, unit: u32, begin: Option<Value>) -> Value {
+    /// Whether offsets are multiples of a unit and numbers have no sign.
+    fn right(&mut self, offsets: Value, numbers: Value, unit: u32) -> Value {
         let signs = self.b.ins().band_imm(numbers, i64::MIN);
-        let mut wrong = self.b.ins().band_imm(offsets, i64::from(unit - 1));
-        if let Some(begin) = begin {
-            let none = self.b.ins().band_imm(begin, 1);
-            wrong = self.b.ins().bor(wrong, none);
-        }
+        let wrong = self.b.ins().band_imm(offsets, i64::from(unit - 1));
         let wrong = self.b.ins().bor(wrong, signs);
         self.b.ins().icmp_imm(IntCC::Equal, wrong, 0)
     }
@@ -84,9 +73,9 @@ impl Emit<'_, '_> {
         if on(Mutant::NativeLast) { STRIPS - 1 } else { STRIPS }
     }
 
-    /// Whether all addresses, of 64 bits, are multiples of a unit and `last` more than `less` at most; `begin`: where a block
-    /// begins, which is odd where none is known.
-    fn all_inside(&mut self, n: usize, (less, last): (Value, Value), unit: u32, begin: Option<Value>) -> Value {
+    /// Whether all addresses, of 64 bits, are multiples of a unit and `last` more than `less` at most. None are where `last` is less
+    /// than zero by no more than the unit.
+    fn all_inside(&mut self, n: usize, (less, last): (Value, Value), unit: u32) -> Value {
         // A sum takes what it adds to from memory, a difference does not.
         let less = self.b.ins().ineg(less);
         let (less, last) = (self.b.ins().splat(types::I64X2, less), self.b.ins().splat(types::I64X2, last));
@@ -115,7 +104,7 @@ impl Emit<'_, '_> {
         });
         // Neither the offsets nor what they are below the last one are negative: `last` is no more than half of all numbers.
         let signs = self.b.ins().bor(all, rests);
-        self.right(all, signs, unit, begin)
+        self.right(all, signs, unit)
     }
 
     /// The same of addresses of 32 bits.

@@ -6,6 +6,7 @@
 //! straight through. What is alive at its end is in the frame (vectors) or in variables (lines, predicates).
 
 mod access;
+mod ahead;
 mod atomic;
 mod bits;
 mod builder;

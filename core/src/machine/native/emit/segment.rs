@@ -25,6 +25,7 @@ impl Emit<'_, '_> {
         }
         self.check_order(from, to);
         self.settle();
+        self.fetch_ahead(from, to);
         let mut bits: BTreeMap<usize, Value> = BTreeMap::new();
         let vectors = self.vectors_behind(&strips, to);
         let kept = std::mem::take(&mut self.segment.splats);
