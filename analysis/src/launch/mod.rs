@@ -3,6 +3,7 @@
 //! Knows nothing of how messages look (`report` shows its typed [`Problem`]s), nor of the command line.
 
 mod args;
+mod below;
 pub mod bench;
 mod data;
 mod description;
@@ -24,8 +25,10 @@ mod suppress;
 #[cfg(test)]
 mod tests;
 mod toml;
+mod wishes;
 
 pub use args::pack;
+pub use below::{Below, below, is_launch};
 pub use data::{Data, DataProblem, random};
 pub use description::device_model;
 pub use device::{Device, Outcome, run};
@@ -43,3 +46,4 @@ pub use script::{By, Do, Script, ScriptDevice, ScriptState, Start, Step, program
 pub use spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 pub use suppress::{Suppression, Suppressions};
 pub use toml::hex;
+pub use wishes::{OUTPUT_MISMATCH, RESULT_MISMATCH, Wishes};

@@ -64,6 +64,21 @@ complaints! {
                     list(others), folder.join(other).display()),
                 None => "write one, or name a .ptx file and describe the launch by flags (`warpstep run --help`)".to_owned(),
             });
+        /// There is nothing to be tested in a folder.
+        NoTests { path: PathBuf, others: usize } =>
+            "no-tests" ("there is no launch file in `{}`", path.display()) ("")
+            ("a launch file has `ptx` and [[launch]], a host script has [[host]]{}", match others {
+                0 => String::new(),
+                n => format!("; {n} TOML {} there {} neither", plural(*n as u64, "file"), plural(*n as u64, "has")),
+            });
+        /// Neither a folder nor a `.toml`, where tests are looked for.
+        NoTest { path: PathBuf } =>
+            "no-tests" ("`{}` is neither a folder nor a launch file or host script (.toml)", path.display()) ("")
+            ("write a launch file that says how it is launched and what must come out; `warpstep test` runs these");
+        /// All files are left out by flags.
+        NoneLeft { found: usize } =>
+            "no-tests" ("--filter and --skip leave none of {}", counted(*found as u64, "launch file")) ("")
+            ("a pattern is part of a path; * stands for anything");
         /// Neither a folder nor a `.toml` nor a `.ptx`.
         UnknownKind { path: PathBuf } => {
             let litmus = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("litmus"));

@@ -74,6 +74,22 @@ const DIMS: &str = "X[,Y[,Z]], e.g. 64,1,1";
 const DATA: &str = "zeros, iota, random:SEED, values:1,2,3, hex:00ff, npy:FILE or raw:FILE";
 
 impl LaunchFlags {
+    /// Their names, as clap has them.
+    pub const NAMES: [&'static str; 12] = [
+        "entry",
+        "grid",
+        "block",
+        "shared",
+        "buffer",
+        "global",
+        "texture",
+        "surface",
+        "sampler",
+        "arg",
+        "expect",
+        "expect_stdout",
+    ];
+
     /// The flags that are given, each with its value.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let one = |flag, value: &Option<String>| (flag, value.iter().cloned().collect());

@@ -1,5 +1,6 @@
 //! `warpstep hunt`
 
+use super::first::First;
 use super::flags::time;
 use super::form::Form;
 use super::output;
@@ -8,7 +9,7 @@ use super::report_flags::{ReportFlags, Reporter, stopped};
 use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;
 use crate::check::Observers;
-use crate::choice::{Fair, Strategy};
+use crate::choice::Strategy;
 use crate::explore::checkpoint::{self, CheckpointError};
 use crate::explore::{Ended, Ending, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
 use crate::machine::Stopwatch;
@@ -16,7 +17,6 @@ use crate::report::document::Report;
 use crate::report::hunt::{self as text, Found};
 use crate::report::parts::Exit;
 use crate::report::{EndedEarly, Models};
-use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
@@ -108,6 +108,15 @@ enum Kind {
 }
 
 impl StrategyFlags {
+    /// The flags that are not as they are by default, as on a command line.
+    pub fn words(self) -> &'static str {
+        match self.strategy {
+            Kind::Random => "",
+            Kind::Pct => " --strategy pct",
+            Kind::RoundRobin => " --strategy round-robin",
+        }
+    }
+
     /// The strategy for a target, which pct measures first.
     pub fn of(self, target: &Target, limits: Limits) -> (Strategy, Option<Measure>) {
         match self.strategy {
@@ -154,26 +163,20 @@ impl Hunt {
             usable.map_err(|e| self.refuse(&e, path))?;
         }
         let bar = running("the default schedule runs", self.report.format == Form::Text);
-        let fair = target.play_fair(self.common.limits(None));
+        let first = First::of(&target, &self.common);
         bar.finish_and_clear();
-        let limits = self.common.limits(Some(fair.clock));
+        let limits = first.limits;
         let (strategy, measure) = self.strategy.of(&target, limits);
         let job = Job { target: &target, strategy, limits };
         let mut findings = Vec::new();
-        let again = || {
-            let steps = fair.fair_from.unwrap_or(u64::MAX);
-            target.record(Fair, Limits { steps, ..limits }, self.observers(&target))
-        };
-        let worth = fair.ending.is_defect() || self.common.observes();
-        let unended = matches!(fair.ending, Ending::Stopped(Stop::Limit(_)));
+        let unended = first.unended();
         if unended {
             // That it would go on may be what is looked for.
-            let standing = fair.device.context().standing().to_vec();
-            reporter.ended = EndedEarly { standing, target: None };
+            reporter.ended = EndedEarly { standing: first.standing(), target: None };
             reporter.complain(|| text::UNENDED.into());
-            reporter.complain(|| reporter.ending(&fair.ending, None, target.listing()));
+            reporter.complain(|| reporter.ending(&first.fair.ending, None, target.listing()));
         }
-        let fair = worth.then(again);
+        let fair = first.record(&target, &self.common);
         if let Some(Ending::Stopped(stop)) = fair.as_ref().map(|recorded| &recorded.played.ending)
             && stop.is_ours()
         {

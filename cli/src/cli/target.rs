@@ -5,7 +5,7 @@ use super::flags::{LaunchFlags, size, size_or_none, time};
 use crate::base::SourceMap;
 use crate::check::{Benign, Check, Observers, RacesOptions};
 use crate::explore::{Limits, Target};
-use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
+use crate::launch::{At, Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, Engine, HeapConfig, MemoryModel};
 use crate::memory::rsp::SchemeName;
 use crate::program::env::ProgEnv;
@@ -81,7 +81,7 @@ pub(super) struct Common {
     /// Memory, e.g. 512M or 4G (exit code 3 beyond it): of the device, and of what is needed to run it. 8G by default, or
     /// three quarters of what is free.
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_memory: Option<u64>,
+    pub max_memory: Option<u64>,
 
     /// The heap of the device's malloc, as cudaLimitMallocHeapSize sets it.
     #[arg(long, value_name = "SIZE", value_parser = size_or_none, default_value = "8M")]
@@ -299,6 +299,31 @@ impl Common {
     /// Whether the flags ask for a check.
     pub fn checks(&self, check: Check) -> bool {
         self.check.contains(&check)
+    }
+
+    /// The same flags with more checks, by their names.
+    ///
+    /// # Errors
+    /// Names of no checks.
+    pub fn with_checks(&self, names: &[(String, At)]) -> Result<Self, Vec<Problem>> {
+        let mut all = self.clone();
+        let mut problems = Vec::new();
+        for (name, at) in names {
+            match Check::ALL.iter().find(|check| check.name() == name) {
+                Some(check) if all.checks(*check) => {}
+                Some(check) => all.check.push(*check),
+                None => {
+                    let known = Check::ALL.iter().map(|check| check.name()).collect();
+                    problems.push(ProblemKind::UnknownWord { key: "check", text: name.clone(), known }.at(*at));
+                }
+            }
+        }
+        if problems.is_empty() { Ok(all) } else { Err(problems) }
+    }
+
+    /// The same flags without a check.
+    pub fn without(&self, check: Check) -> Self {
+        Self { check: self.check.iter().copied().filter(|own| *own != check).collect(), ..self.clone() }
     }
 
     /// The checks that the flags ask for, by name.
