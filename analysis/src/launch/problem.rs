@@ -8,6 +8,7 @@ use crate::program::LowerError;
 use crate::program::check::CheckError;
 use crate::program::env::Param;
 use crate::ptx::SyntaxError;
+use crate::ptx::fatbin::FatbinError;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -87,8 +88,8 @@ complaints! {
                 return Wording::new("litmus-target", format!("`{path}` is a litmus test, which has no launch"), "")
                     .hint(format!("`warpstep prove {path}` goes through all its outcomes"));
             }
-            Wording::new("unknown-file", format!("`{path}` is neither a folder nor a .toml nor a .ptx file"), "")
-                .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
+            Wording::new("unknown-file", format!("`{path}` is neither a folder nor a .toml nor a .ptx file, nor a binary of nvcc's"), "")
+                .hint("name a folder with a launch.toml, a launch file ending in .toml, PTX ending in .ptx, or a fat binary, object or executable")
         };
         /// A schedule that is to be minimised shows no defect.
         NoDefect { path: PathBuf } =>
@@ -101,7 +102,9 @@ complaints! {
         /// Not UTF-8 text; the offset of the first wrong byte.
         NotText { path: PathBuf, offset: u64 } =>
             "not-text" ("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()) ("")
-            ("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code");
+            ("a PTX module or launch file is needed here, or a binary of nvcc's with PTX in it: .fatbin, .o, an executable");
+        /// A fat binary, object or executable from which no PTX is had.
+        Fatbin { path: PathBuf, error: FatbinError } => { error.wording(&path.display().to_string()) };
         /// The file is no TOML, in the parser's words.
         Toml(message: String) => "toml" ("the file is no TOML: {message}") ("here");
         /// A key that nothing reads.

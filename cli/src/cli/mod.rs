@@ -36,6 +36,7 @@ mod run;
 mod saved;
 mod script;
 mod script_search;
+mod shard;
 mod target;
 mod test;
 
