@@ -238,9 +238,8 @@ impl Hunt {
             code = text::quiet_code(&hunted);
         }
         let ends: Vec<_> = findings.iter().map(|f| (&f.ended.ending, f.ended.accepted.as_ref())).collect();
-        let report = |extra| {
-            Report::Hunt(text::Hunt { shard: whole, ..text::Hunt::new(Exit(code), &hunted, &scope, &findings, extra) })
-        };
+        let report =
+            |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &findings, extra).of_whole(whole));
         reporter.searched(&ends, report, code, |_| target.listing());
         Ok(code)
     }

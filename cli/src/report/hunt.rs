@@ -313,7 +313,7 @@ pub struct Hunt<'a> {
     findings: &'a [Found],
     /// What it is a part of, with `--shard`: `--merge` puts parts together.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shard: Option<Whole>,
+    shard: Option<Whole>,
     #[serde(flatten)]
     extra: Extra,
 }
@@ -360,6 +360,12 @@ impl Bound {
 }
 
 impl<'a> Hunt<'a> {
+    /// The same of a part of a hunt, if it is one.
+    #[must_use]
+    pub fn of_whole(self, shard: Option<Whole>) -> Self {
+        Self { shard, ..self }
+    }
+
     /// What a hunt that ends with an exit code came to.
     #[must_use]
     pub fn new(exit: Exit, hunted: &'a Hunted, scope: &Scope<'a>, findings: &'a [Found], extra: Extra) -> Self {
