@@ -85,7 +85,9 @@ pub fn command() -> clap::Command {
         flags.iter().fold(command, |command, flag| command.mut_arg(flag, |arg| arg.hide(true)))
     };
     let all = Cli::command().mut_subcommand("compare", |compare| hide(compare, &target::Common::MODELS));
-    all.mut_subcommand("test", |test| hide(test, &flags::LaunchFlags::NAMES))
+    // Without those the heading above them would stand above all others.
+    let plain = |command: clap::Command| command.mut_args(|arg| arg.help_heading(None));
+    all.mut_subcommand("test", |test| plain(hide(test, &flags::LaunchFlags::NAMES)))
 }
 
 /// Runs the command of this process's arguments; gives its exit code. `taken` tells how many bytes the process has

@@ -177,7 +177,7 @@ impl<'r> Gathering<'r> {
         self.add(self.of(&diagnostic, &none, internal::INTERNAL, text), before, &Shown::default());
     }
 
-    /// The file wants one kind of defect (D-wanted): that does not make it fail, and its absence does.
+    /// The file wants one kind of defect: that does not make it fail, and its absence does.
     pub fn wanted(&mut self, code: &'static str, at: crate::launch::At, runs: u64, sources: &SourceMap) {
         let mut found = false;
         for finding in self.findings.iter_mut().filter(|f| f.code == code && f.exit == 1) {
