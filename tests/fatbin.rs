@@ -143,7 +143,7 @@ fn kernels_and_architectures_are_told() {
     let out = warpstep(&["check", "concat.fatbin", "--dump", "text"]);
     assert!(out.status.success() && text(&out.stdout).contains(".target sm_90"));
     for (words, code, says) in [
-        (&["check", "none.fatbin", "--arch", "sm_75"][..], "other-architecture", "has PTX for `sm_80` and `sm_90`"),
+        (&["check", "none.fatbin", "--arch", "sm_75"][..], "other-architecture", "has PTX for `sm_80`, `sm_90`"),
         (&["check", "sass.cubin"], "no-ptx", "machine code for `sm_80`, and no PTX"),
         (&["check", "sass.fatbin"], "no-ptx", "machine code for `sm_80`, and no PTX"),
         (&["check", "lto.fatbin"], "no-ptx", "link-time optimisation"),

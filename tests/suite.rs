@@ -51,7 +51,7 @@ grid = 1
 block = 2
 args = [{ buffer = \"o\" }]
 [expect.o]
-values = [0, 1]
+values = [1, 0]
 ";
 
 /// A project with a launch file of every kind.
@@ -81,7 +81,7 @@ impl Project {
     /// With files of every kind.
     pub fn full() -> Self {
         let project = Self::new();
-        project.write("t/b-wrong.toml", LAUNCH.replace("PTX", "../ptx/good.ptx").replace("[0, 1]", "[0, 9]"));
+        project.write("t/b-wrong.toml", LAUNCH.replace("PTX", "../ptx/good.ptx").replace("[1, 0]", "[0, 9]"));
         project.launch("c-far.toml", "far.ptx", "");
         project.launch("d-broken.toml", "good.ptx", "nonsense = 1\n");
         project.launch("e-endless.toml", "loop.ptx", "");
@@ -124,7 +124,8 @@ impl Project {
 
     /// Tests the files with further words; endless ones end soon.
     pub fn test(&self, words: &[&str]) -> Said {
-        self.run(&[&["test", "t", "--timeout", "400ms"], words].concat())
+        let time: &[&str] = if words.contains(&"--timeout") { &[] } else { &["--timeout", "400ms"] };
+        self.run(&[&["test", "t"], time, words].concat())
     }
 
     /// The report of a suite, which keeps to its schema.
@@ -234,19 +235,17 @@ fn a_file_may_want_a_defect() {
     let sarif: Value = serde_json::from_str(&project.read("s.sarif")).unwrap();
     assert_eq!(sarif["runs"][0]["results"][0]["suppressions"][0]["kind"], "inSource");
     // Repaired, or another defect than that.
-    for (ptx, defect, code) in
-        [("good.ptx", "out-of-bounds", "absent-defect"), ("far.ptx", "data-race", "out-of-bounds")]
-    {
+    for (ptx, defect, code) in [("good.ptx", "out-of-bounds", "absent-defect"), ("far.ptx", "race", "out-of-bounds")] {
         project.launch("want.toml", ptx, &format!("test.defect = \"{defect}\"\n"));
         let (report, said) = project.json(&["--filter", "want"]);
         assert_eq!((said.code, report["files"][0]["findings"][0]["code"].as_str()), (Some(1), Some(code)));
     }
     // Its seeds and checks are done as well as those of the flags.
-    project.launch("want.toml", "good.ptx", "test = { seeds = 3, check = [\"races\"] }\n");
+    project.launch("want.toml", "good.ptx", "test = { seeds = 3, check = [\"bounds\"] }\n");
     let (report, said) = project.json(&["--filter", "want", "--check", "uninit"]);
     let case = &report["files"][0];
     assert_eq!((said.code, case["runs"].as_u64()), (Some(0), Some(5)));
-    assert_eq!(case["checks"], serde_json::json!(["uninit", "races"]));
+    assert_eq!(case["checks"], serde_json::json!(["uninit", "bounds"]));
     project.launch("want.toml", "good.ptx", "test = { check = [\"raices\"] }\n");
     let (report, said) = project.json(&["--filter", "want"]);
     assert_eq!((said.code, report["files"][0]["findings"][0]["code"].as_str()), (Some(2), Some("unknown-word")));
@@ -259,7 +258,7 @@ fn a_known_defect_may_stay() {
     let project = Project::new();
     project.launch("known.toml", "far.ptx", "");
     let entry = |kind: &str| format!("[[suppress]]\nkind = \"{kind}\"\nreason = \"an example\"\n");
-    project.write("known-defects.toml", entry("out-of-bounds") + &entry("data-race"));
+    project.write("known-defects.toml", entry("out-of-bounds") + &entry("race"));
     let words = ["--suppressions", "known-defects.toml", "--sarif", "s.sarif"];
     let (report, said) = project.json(&words);
     assert_eq!(said.code, Some(0), "{report:#}");
@@ -316,7 +315,7 @@ fn host_scripts_are_tested_too() {
         [[host]]\ndo = \"create\"\ncontext = \"c\"\n[[host]]\ndo = \"load\"\ncontext = \"c\"\nprogram = \"p\"\n\
         [[host]]\ndo = \"start\"\ncontext = \"c\"\nprogram = \"p\"\nlaunch = \"l\"\nentry = \"k\"\ngrid = 1\nblock = 2\n\
         args = [{ buffer = \"o\" }]\n[[host]]\ndo = \"wait\"\n\
-        [[host]]\ndo = \"expect\"\ncontext = \"c\"\nbuffer = \"o\"\nvalues = [0, 1]\n";
+        [[host]]\ndo = \"expect\"\ncontext = \"c\"\nbuffer = \"o\"\nvalues = [1, 0]\n";
     project.write("t/script.toml", script.replace("FILE", "good.ptx") + "[test]\nseeds = 4\n");
     project.write("t/wrong.toml", script.replace("FILE", "far.ptx"));
     let (report, said) = project.json(&["--skip", "a-good"]);

@@ -120,7 +120,7 @@ fn annotations_lie_on_the_source() {
     assert_eq!(all.len(), 5);
     begins("::error file=src/k.cu,line=13,col=9,title=warpstep%3A out-of-bounds::invalid global write");
     begins(
-        "::error file=t/b-wrong.toml,line=11,col=9,title=warpstep%3A result-mismatch::`o`: 1 of 2 u32 elements differ",
+        "::error file=t/b-wrong.toml,line=11,col=9,title=warpstep%3A result-mismatch::`o`: 2 of 2 u32 elements differ",
     );
     begins("::error file=t/d-broken.toml,line=1,col=1,title=warpstep%3A unknown-key::");
     begins("::error file=t/e-endless.toml,title=warpstep%3A limit::");

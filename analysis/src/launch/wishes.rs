@@ -62,9 +62,9 @@ mod tests {
 
     #[test]
     fn a_file_says_how_it_is_tested() {
-        let all = read("seeds = 20\ncheck = [\"races\", \"bounds\"]\ndefect = \"data-race\"").unwrap();
+        let all = read("seeds = 20\ncheck = [\"races\", \"bounds\"]\ndefect = \"race\"").unwrap();
         let names: Vec<&str> = all.checks.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!((all.seeds, names, all.defect.map(|d| d.0)), (Some(20), vec!["races", "bounds"], Some("data-race")));
+        assert_eq!((all.seeds, names, all.defect.map(|d| d.0)), (Some(20), vec!["races", "bounds"], Some("race")));
         assert_eq!(read("defect = \"result-mismatch\"").unwrap().defect.map(|d| d.0), Some(RESULT_MISMATCH));
         assert_eq!(read("check = \"races\"").unwrap().checks.len(), 1);
         assert_eq!(read("").unwrap(), Wishes::default());
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn what_is_no_defect_is_told_with_those_that_are() {
-        let wrong = read("defect = \"data-rase\"").unwrap_err();
-        assert!(matches!(&wrong[..], [ProblemKind::NoKind { known, .. }] if known.contains(&"data-race")), "{wrong:?}");
+        let wrong = read("defect = \"rase\"").unwrap_err();
+        assert!(matches!(&wrong[..], [ProblemKind::NoKind { known, .. }] if known.contains(&"race")), "{wrong:?}");
         // A limit says nothing about the program, so that nothing can expect it.
         assert!(read("defect = \"limit\"").is_err());
         assert!(matches!(&read("seed = 3").unwrap_err()[..], [ProblemKind::UnknownKey { .. }]));

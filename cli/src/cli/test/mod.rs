@@ -41,7 +41,7 @@ A folder is gone through with its folders, but for names that begin with a dot. 
   [test]
   seeds = 100
   check = [\"races\"]
-  defect = \"data-race\"      passes only if this is found
+  defect = \"race\"      passes only if this is found
 
 Each file is run by the default schedule, as `warpstep run` does, and then by the seeds 0 to N - 1, as `warpstep hunt` does, to the first defect. --timeout (5m where it is not given) and --max-memory are for one file. Files that are tested at a time share the memory; one that lacks some beside others is tested again alone. No verdict depends on --jobs.
 

@@ -180,7 +180,9 @@ impl Work<'_> {
     /// Tells those that come next; `all`: at the end, also those that were not run.
     fn tell_more(&self, shared: &mut Shared, all: bool) {
         while let Some(case) = shared.cases.get_mut(shared.told) {
-            if case.is_none() && !all {
+            // What others came to meanwhile does not count behind the last.
+            let behind = shared.last.is_some_and(|last| shared.told > last);
+            if !all && (case.is_none() || behind) {
                 break;
             }
             let case = case.get_or_insert_with(|| self.not_run(shared.told));
