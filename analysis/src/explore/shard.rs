@@ -213,7 +213,10 @@ mod tests {
         Part { shard: Some(whole(number, of)), ended: "done".into(), seeds, limited: 1, findings }
     }
 
-    fn joined(parts: &[Part], keep_going: bool) -> Result<(Range<u64>, u64, Vec<(u64, u64)>), (usize, ShardError)> {
+    /// The seeds, how many reached a limit, and what was found.
+    type Joined = (Range<u64>, u64, Vec<(u64, u64)>);
+
+    fn joined(parts: &[Part], keep_going: bool) -> Result<Joined, (usize, ShardError)> {
         join(parts, &whole(1, 1), keep_going).map(|state| (state.from..state.next, state.limited, state.found))
     }
 
@@ -243,16 +246,16 @@ mod tests {
         let (one, two) = (part(1, 2, 5, &[]), part(2, 2, 5, &[]));
         assert_eq!(joined(&[one.clone(), one.clone()], false), Err((1, ShardError::Double { number: 1 })));
         let missing = ShardError::Missing { numbers: vec![1], of: 2 };
-        assert_eq!(joined(&[two.clone()], false), Err((0, missing)));
+        assert_eq!(joined(std::slice::from_ref(&two), false), Err((0, missing)));
         let division = ShardError::OtherDivision { of: 3, first: 2 };
         assert_eq!(joined(&[one.clone(), part(2, 3, 3, &[])], false), Err((1, division)));
         assert_eq!(joined(&[Part { shard: None, ..one.clone() }], false), Err((0, ShardError::NoShard)));
         let early = Part { ended: "time".into(), seeds: 2, ..two.clone() };
         let ended = ShardError::Ended { number: 2, why: "time".into(), seeds: 2, of: 5 };
         assert_eq!(joined(&[one.clone(), early], false), Err((1, ended)));
-        for change in
-            [|w: &mut Whole| w.program.push('x'), |w| w.setup.push('x'), |w| w.options.push('x'), |w| w.seeds = 9]
-        {
+        let changes: [fn(&mut Whole); 4] =
+            [|w| w.program.push('x'), |w| w.setup.push('x'), |w| w.options.push('x'), |w| w.seeds = 9];
+        for change in changes {
             let mut other = two.clone();
             change(other.shard.as_mut().unwrap());
             assert!(matches!(joined(&[one.clone(), other], false), Err((1, ShardError::Other { .. }))));
