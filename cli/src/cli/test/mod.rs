@@ -21,7 +21,7 @@ use clap::{Args, ValueEnum};
 use select::Selected;
 use serde_json::json;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use work::{Done, Work};
 
@@ -278,17 +278,4 @@ struct Told<'a> {
     roots: &'a Roots,
     others: Vec<String>,
     known: Option<(Suppressions, SourceMap)>,
-}
-
-/// Whether a path has a pattern in it, in which `*` stands for anything.
-fn has(path: &Path, pattern: &str) -> bool {
-    let path = path.to_string_lossy();
-    let mut rest = &*path;
-    pattern.split('*').all(|part| match rest.find(part) {
-        Some(at) => {
-            rest = &rest[at + part.len()..];
-            true
-        }
-        None => false,
-    })
 }

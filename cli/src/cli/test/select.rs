@@ -1,9 +1,8 @@
 //! Which files are tested.
 
-use super::has;
 use crate::launch::{Below, Problem, ProblemKind, Suppression, below};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files of a suite.
 pub(super) struct Selected {
@@ -42,4 +41,33 @@ pub(super) fn select(paths: &[PathBuf], filter: &[String], skip: &[String]) -> R
 /// That nothing matched a suppression.
 pub(super) fn unused(entry: &Suppression) -> Problem {
     ProblemKind::UnusedSuppression { kind: entry.kind.id(), reason: entry.reason.clone() }.at(entry.at)
+}
+
+/// Whether a path has a pattern in it, in which `*` stands for anything.
+fn has(path: &Path, pattern: &str) -> bool {
+    let path = path.to_string_lossy();
+    let mut rest = &*path;
+    pattern.split('*').all(|part| match rest.find(part) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_parts_of_paths() {
+        let path = Path::new("tests/slow/reduce.toml");
+        for yes in ["", "slow", "tests*reduce", "*/slow/*", "s*s*s", "reduce.toml"] {
+            assert!(has(path, yes), "{yes}");
+        }
+        for no in ["fast", "reduce*tests", "slow*slow", "toml*x"] {
+            assert!(!has(path, no), "{no}");
+        }
+    }
 }

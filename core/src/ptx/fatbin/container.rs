@@ -13,6 +13,7 @@
 //! Entries that are packed together have their headers behind that of the pack, from byte 72 on, 80 bytes each; byte 4 of these
 //! is where the entry begins in what is unpacked. All numbers are little-endian.
 
+use super::numbers::{size_at, u16_at, u32_at};
 use super::unpack::unpack;
 use super::{Container, Entry, FatbinError};
 
@@ -117,20 +118,6 @@ fn entry(head: &[u8], body: &[u8], offset: usize, left: &mut usize, found: &mut 
 fn text_of(bytes: &[u8], offset: usize) -> Result<String, FatbinError> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8(bytes[..end].to_vec()).map_err(|_| FatbinError::NoText { offset })
-}
-
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-/// A length of 64 bits, if this computer can have one.
-pub(super) fn size_at(bytes: &[u8], at: usize) -> Option<usize> {
-    let number = u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?);
-    usize::try_from(number).ok()
 }
 
 #[cfg(test)]

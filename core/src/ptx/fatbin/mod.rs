@@ -7,6 +7,7 @@
 
 mod container;
 mod error;
+mod numbers;
 mod sections;
 mod unpack;
 

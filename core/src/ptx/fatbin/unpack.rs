@@ -3,7 +3,7 @@
 //! The length that an entry claims is not believed: LZ4 makes at most 255 bytes of one, and what Zstandard makes is taken as it
 //! comes, up to the bound.
 
-use super::container::{size_at, u32_at};
+use super::numbers::{size_at, u32_at};
 use super::{FatbinError, MOST};
 use ruzstd::decoding::StreamingDecoder;
 use std::borrow::Cow;
