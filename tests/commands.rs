@@ -6,6 +6,7 @@ mod cli;
 mod consistency;
 mod device;
 mod exits;
+mod fatbin;
 mod golden;
 mod help;
 mod host;
@@ -31,6 +32,8 @@ mod readme;
 mod reports;
 mod rsp_prove;
 mod rules;
+mod shards;
+mod suite;
 mod threads_command;
 mod undefined;
 

@@ -21,6 +21,7 @@ const KERNEL: &str = "\
 /// A flag, the values that it is given, and what it asks for besides.
 const FLAGS: &[(&str, &[&str])] = &[
     ("all", &[]),
+    ("arch", &["sm_80"]),
     ("audit", &[]),
     ("no-symmetry", &[]),
     ("benign", &["same-value", "--check", "races"]),
@@ -45,7 +46,9 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("expect", &["x=values:1;first=1"]),
     ("expect-stdout", &[""]),
     ("expected", &["verdicts.csv"]),
+    ("fail-fast", &[]),
     ("fairness", &["weak"]),
+    ("filter", &["launch"]),
     ("extract", &["race.schedule"]),
     ("first", &[]),
     ("first-seed", &["3"]),
@@ -58,9 +61,11 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("heap-stop", &[]),
     ("its-split", &[]),
     ("jobs", &["1"]),
+    ("junit", &["junit.xml"]),
     ("keep-going", &[]),
     ("lanes", &["split"]),
     ("machine", &["rsp"]),
+    ("merge", &["part.json", "--seeds", "2"]),
     ("max-choices", &["1000"]),
     ("max-errors", &["3"]),
     ("max-memory", &["1G"]),
@@ -79,6 +84,7 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("property", &["drf"]),
     ("reduction", &["none"]),
     ("reps", &["1"]),
+    ("sarif", &["found.sarif"]),
     ("scheme", &["original", "--memory", "rsp"]),
     ("rules", &[]),
     ("same-warp", &[]),
@@ -89,8 +95,11 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("search-memory", &["1G"]),
     ("seed", &["3"]),
     ("seeds", &["2"]),
+    ("shard", &["1/2"]),
     ("shared", &["16"]),
     ("shift", &["12"]),
+    ("skip", &["none"]),
+    ("source-root", &["."]),
     ("show", &["memory", "--memory", "fermi"]),
     ("stats", &[]),
     ("strategy", &["random"]),
@@ -136,11 +145,29 @@ fn warpstep(folder: &Path, arguments: &[&str]) -> Output {
     command.args(arguments).current_dir(folder).env("COLUMNS", "80").env("NO_COLOR", "1").output().unwrap()
 }
 
+fn root_of() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 /// A folder with all that the flags name.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     put("k.ptx", KERNEL);
+    std::fs::copy(root_of().join("tests/fatbin/none.fatbin"), folder.path().join("k.fatbin")).unwrap();
+    for (file, ptx) in [("launch.toml", "k.ptx"), ("binary.toml", "k.fatbin")] {
+        let (entry, args) = match ptx {
+            "k.ptx" => ("k", "{ buffer = \"x\" }"),
+            _ => ("fill", "{ u32 = 1 }, { u32 = 1 }, { buffer = \"x\" }"),
+        };
+        put(
+            file,
+            &format!(
+                "ptx = \"{ptx}\"\n[buffers.x]\ntype = \"u32\"\nlen = 4\ninit = \"zeros\"\n[[launch]]\nentry = \"{entry}\"\n\
+             grid = 1\nblock = 1\nargs = [{args}]\n"
+            ),
+        );
+    }
     put("known.toml", "[[suppress]]\nkind = \"null\"\nreason = \"an example\"\n");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let test = std::fs::read_to_string(root.join("tests/litmus/MP-weak.litmus")).unwrap();
@@ -157,6 +184,9 @@ fn folder() -> tempfile::TempDir {
     let hunt =
         [&["hunt", &racy][..], &launch, &["--check", "races", "--seeds", "2", "--save-schedule", "race.schedule"]];
     assert_eq!(warpstep(folder.path(), &hunt.concat()).status.code(), Some(1));
+    let part =
+        [&["hunt"][..], &base("hunt", "merge"), &["--seeds", "2", "--shard", "1/1", "--format", "json"]].concat();
+    put("part.json", &String::from_utf8(warpstep(folder.path(), &part).stdout).unwrap());
     folder
 }
 
@@ -168,7 +198,14 @@ fn base(command: &str, flag: &str) -> Vec<&'static str> {
         let some = [one("--block", "1", &format!("--{flag}")), vec!["--buffer", "x:u32:4", "--arg", "buffer:x"]];
         std::iter::once("k.ptx").chain(some.concat()).collect::<Vec<_>>()
     };
+    const BINARY: [&str; 11] =
+        ["k.fatbin", "--entry", "fill", "--block", "1", "--arg", "u32:0", "--arg", "u32:0", "--arg", "null"];
     match command {
+        "check" if flag == "arch" => vec!["k.fatbin"],
+        "test" if flag == "arch" => vec!["binary.toml"],
+        "test" => vec!["launch.toml"],
+        "replay" if flag == "arch" => [&["--seed", "1"], &BINARY[..]].concat(),
+        _ if flag == "arch" => BINARY.to_vec(),
         "prove" if OF_LITMUS.contains(&flag) => vec!["MP.litmus"],
         "prove" if flag == "machine" => vec!["RSP.litmus"],
         "replay" if flag != "seed" => [vec!["--seed", "1"], launch()].concat(),
@@ -205,6 +242,7 @@ fn every_flag_that_is_shown_is_taken() {
             };
             let name = format!("--{flag}");
             let values = match (command.get_name(), flag) {
+                ("test", "format") => &["github"][..],
                 ("check", "control") => &["its", "--dump", "program"][..],
                 ("check", "block") => &["64", "--dump", "affine"],
                 // All memories are compared.

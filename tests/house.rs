@@ -314,7 +314,7 @@ fn notes_name_the_homes_of_rules() {
 /// The keys that launch files, host scripts, devices and suppressions know, by the lists that their readers compare with.
 fn keys() -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
-    for name in ["file.rs", "image/read.rs", "description.rs", "suppress.rs", "script/read.rs"] {
+    for name in ["file.rs", "image/read.rs", "description.rs", "suppress.rs", "script/read.rs", "wishes.rs"] {
         let source = text(&root().join("analysis/src/launch").join(name));
         let lists = source.split("\nconst ").skip(1).filter_map(|rest| rest.split_once(": &[&str] ="));
         for (list, rest) in lists {

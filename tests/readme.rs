@@ -1,4 +1,5 @@
-//! Every command of the README runs as it stands there, from the root of a clone; every transcript is what it prints.
+//! Every command of the README runs as it stands there, from the root of a clone; every transcript, also of docs/ci.md, is what it
+//! prints.
 //!
 //! A line of a code block that begins with `$ ` is a command with its output below it, both streams as a terminal shows
 //! them; `BLESS=1` rewrites the output. A line that begins with `warpstep ` or `cargo run` is a command whose output is not
@@ -70,10 +71,17 @@ fn lines(readme: &str) -> Vec<(&str, bool)> {
 
 #[test]
 fn every_transcript_is_what_a_command_prints() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for (page, least) in [("README.md", 3), ("docs/ci.md", 2)] {
+        transcripts(page, least);
+    }
+}
+
+/// Runs the transcripts of a page, which has so many at least.
+fn transcripts(page: &str, least: usize) {
+    let text = fs::read_to_string(root().join(page)).unwrap();
     let folder = clone();
     let (mut rewritten, mut count, mut below) = (String::new(), 0, false);
-    for (line, code) in lines(&readme) {
+    for (line, code) in lines(&text) {
         below &= code;
         if code && line.starts_with("$ ") {
             let (status, shown) = run(folder.path(), line);
@@ -86,14 +94,14 @@ fn every_transcript_is_what_a_command_prints() {
             writeln!(rewritten, "{line}").unwrap();
         }
     }
-    assert!(count >= 3, "the README has {count} transcripts");
+    assert!(count >= least, "{page} has {count} transcripts");
     if std::env::var_os("BLESS").is_some() {
-        return fs::write(root().join("README.md"), rewritten).unwrap();
+        return fs::write(root().join(page), rewritten).unwrap();
     }
-    for (number, (found, wanted)) in rewritten.lines().zip(readme.lines()).enumerate() {
-        assert_eq!(found, wanted, "README.md:{}; BLESS=1 rewrites it", number + 1);
+    for (number, (found, wanted)) in rewritten.lines().zip(text.lines()).enumerate() {
+        assert_eq!(found, wanted, "{page}:{}; BLESS=1 rewrites it", number + 1);
     }
-    assert_eq!(rewritten.lines().count(), readme.lines().count());
+    assert_eq!(rewritten.lines().count(), text.lines().count());
 }
 
 #[test]

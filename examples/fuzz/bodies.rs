@@ -56,6 +56,19 @@ pub fn parse(text: &str) -> bool {
     errors.is_empty()
 }
 
+/// A fat binary, object or executable is read or refused; what is taken of it is text that a parser takes or refuses.
+pub fn fatbin(bytes: &[u8]) -> bool {
+    let read = ptx::fatbin::Fatbin::read(bytes);
+    let entries = read.iter().flat_map(|read| read.choose(None, 121)).flatten();
+    for entry in entries {
+        let _ = ptx::parse(&entry.text);
+    }
+    if let Err(error) = &read {
+        assert!(!error.wording("a").message.is_empty());
+    }
+    read.is_ok_and(|read| read.choose(None, 121).is_ok())
+}
+
 /// A program that checks runs to an end of some kind within its limits.
 pub fn run(text: &str) -> bool {
     let mut sources = SourceMap::default();

@@ -1,5 +1,5 @@
 //! Random damage to inputs of each kind, for a while: `cargo run --release --example fuzz -- KIND 60`, where KIND is `parse`,
-//! `run`, `launch`, `script`, `schedule`, `memp`, `litmus`, `rsp`, `lockstep`, `cat` or `checkpoint`.
+//! `run`, `launch`, `script`, `schedule`, `memp`, `litmus`, `rsp`, `lockstep`, `cat`, `checkpoint` or `fatbin`.
 //!
 //! The bodies are also those of the targets in `fuzz/`; this loop needs no nightly compiler. A finding is a panic, or a second
 //! of CPU time more than the limit allows; the seed that repeats it is printed: `-- run 60 SEED`. Where the process is ended
@@ -29,7 +29,9 @@ fn corpus(root: &str, extension: &str) -> Vec<(PathBuf, Vec<u8>)> {
         |p: &Path| -> Vec<PathBuf> { std::fs::read_dir(p).into_iter().flatten().flatten().map(|e| e.path()).collect() };
     let mut files = entries(&root);
     files.extend(files.clone().iter().flat_map(|p| entries(p)));
-    files.retain(|f| f.extension().is_some_and(|e| e == extension));
+    files.retain(|f| {
+        f.is_file() && f.extension().is_none_or(|e| e == extension) && f.extension().is_some() != extension.is_empty()
+    });
     files.sort();
     let read = |f: PathBuf| std::fs::read(&f).ok().filter(|b| b.len() < 40_000).map(|b| (f, b));
     files.into_iter().filter_map(read).collect()
@@ -119,6 +121,10 @@ fn kind(name: &str) -> Option<Kind> {
             let both = ["tests/litmus", "tests/litmus_syntax"].map(|folder| corpus(folder, "litmus"));
             let ours = |(_, text): &(PathBuf, Vec<u8>)| text.starts_with(b"LSC");
             text(both.concat().into_iter().filter(ours).collect(), |_, text| bodies::lockstep(text))
+        }
+        "fatbin" => {
+            let all = ["fatbin", "cubin", "o", ""].map(|extension| corpus("tests/fatbin", extension));
+            Kind { corpus: all.concat(), body: Box::new(|_, bytes| bodies::fatbin(bytes)), text: false }
         }
         "schedule" => {
             let corpus = one(small.schedule().into_bytes());

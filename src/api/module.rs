@@ -1,8 +1,8 @@
 //! A PTX module that was read and checked once, to be launched from many times.
 
 use super::error::Error;
-use crate::base::{FileId, SourceMap};
-use crate::launch::{build, text_of};
+use crate::base::{FileId, Source, SourceMap};
+use crate::launch::{build, modules};
 use crate::machine::ControlModel;
 use crate::program::env::{Param, ProgEnv};
 use std::fmt;
@@ -33,7 +33,8 @@ pub struct Module(Arc<Inner>);
 
 struct Inner {
     sources: Arc<SourceMap>,
-    file: FileId,
+    /// One of a text, several of an executable that was made of several sources.
+    files: Vec<FileId>,
     /// For the control model of the target's hardware.
     env: Arc<ProgEnv>,
     /// For the others, which have other instructions in the code, or do without them; made when it is asked for.
@@ -49,14 +50,16 @@ impl Module {
         Self::named(UNNAMED, text)
     }
 
-    /// The same of a file, which messages name.
+    /// The same of a file, which messages name: PTX, or what nvcc makes with PTX in it (a fat binary, an object, an executable), of
+    /// which the highest architecture that is known is taken.
     ///
     /// # Errors
     /// The file cannot be read; everything that is wrong with its text.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text = text_of(path).map_err(|kind| Error::input(&[kind.at(None)], &SourceMap::default()))?;
-        Self::named(&path.display().to_string(), &text)
+        let mut sources = SourceMap::default();
+        let files = modules(path, &mut sources).map_err(|kind| Error::input(&[kind.at(None)], &sources))?;
+        Self::of(files, sources)
     }
 
     /// A module of a text that messages call by a name.
@@ -66,21 +69,31 @@ impl Module {
     pub fn named(name: &str, text: &str) -> Result<Self, Error> {
         let mut sources = SourceMap::default();
         let file = sources.add(name, text);
-        let env = build(&[file], None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
+        Self::of(vec![file], sources)
+    }
+
+    fn of(files: Vec<FileId>, sources: SourceMap) -> Result<Self, Error> {
+        let env = build(&files, None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
         let (sources, env) = (Arc::new(sources), Arc::new(env));
-        Ok(Self(Arc::new(Inner { sources, file, env, other: OnceLock::new() })))
+        Ok(Self(Arc::new(Inner { sources, files, env, other: OnceLock::new() })))
     }
 
     /// Its name in messages.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.sources().get(self.0.file).map_or(UNNAMED, |source| &source.name)
+        let name = self.first().map_or(UNNAMED, |source| source.name.as_str());
+        // Several modules of a file have numbers behind its name.
+        if self.0.files.len() > 1 { name.strip_suffix("#1").unwrap_or(name) } else { name }
     }
 
-    /// Its text.
+    /// Its text; of several that were linked, the first.
     #[must_use]
     pub fn text(&self) -> &str {
-        self.sources().get(self.0.file).map_or("", |source| &source.text)
+        self.first().map_or("", |source| &source.text)
+    }
+
+    fn first(&self) -> Option<&Source> {
+        self.sources().get(*self.0.files.first()?)
     }
 
     /// The names of its kernels, in the order of the text.
@@ -115,7 +128,7 @@ impl Module {
 
     /// The program for a control model.
     pub(super) fn program(&self, control: Option<ControlModel>) -> Result<Arc<ProgEnv>, Error> {
-        let Inner { sources, file, env, other } = &*self.0;
+        let Inner { sources, files, env, other } = &*self.0;
         let injects = |control| control == ControlModel::Crs;
         let own = injects(ControlModel::of_target(env.target.sm));
         match control {
@@ -123,7 +136,7 @@ impl Module {
                 if let Some(other) = other.get() {
                     return Ok(Arc::clone(other));
                 }
-                let built = build(&[*file], Some(control), sources);
+                let built = build(files, Some(control), sources);
                 let built = built.map_err(|problems| Error::input(&problems, sources))?;
                 Ok(Arc::clone(other.get_or_init(|| Arc::new(built))))
             }

@@ -114,7 +114,7 @@ checks! {
     Liveness = "liveness", AtStates, |others, _, _| others.with_liveness();
     /// Memory from the device's malloc that is not freed when its context ends.
     Leaks = "leaks", Nowhere, |others, _, _| others;
-    /// Results differ between schedules (with `hunt` only).
+    /// Results differ between schedules (with `hunt`, and with `test` by seeds).
     Deterministic = "deterministic", Nowhere, |others, _, _| others;
 }
 

@@ -26,6 +26,7 @@ mod record;
 mod retrace;
 mod schedule;
 mod script;
+pub mod shard;
 mod smaller;
 pub mod space;
 mod strong;

@@ -212,7 +212,13 @@ impl Target {
     pub fn ptx_hash(&self) -> u64 {
         let mut hasher = Xxh3::new();
         let sources = (0..).map_while(|k| self.start.sources().get(FileId(k)));
-        for source in sources.filter(|s| self.spec().ptx.iter().any(|(path, _)| path.display().to_string() == s.name)) {
+        let paths: Vec<String> = self.spec().ptx.iter().map(|(path, _)| path.display().to_string()).collect();
+        // Of a binary with several modules, each has a number behind the file's name.
+        let own = |name: &str| {
+            let rest = |path: &String| name.strip_prefix(path.as_str());
+            paths.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('#'))
+        };
+        for source in sources.filter(|s| own(&s.name)) {
             hasher.update(&(source.text.len() as u64).to_le_bytes());
             hasher.update(source.text.as_bytes());
         }

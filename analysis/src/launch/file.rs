@@ -5,6 +5,7 @@ use super::image::ReadImages;
 use super::problem::{At, Problem, ProblemKind};
 use super::spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 use super::toml::{Item, Table, document};
+use super::wishes::wishes;
 use super::{Data, Images, SCALARS, Scalar, Texels};
 use crate::alu::image::Channel;
 use crate::base::{FileId, SourceMap, files};
@@ -25,6 +26,7 @@ const ROOT: &[&str] = &[
     "expect",
     "expect_stdout",
     "schedule_dependent",
+    "test",
 ];
 const BUFFER: &[&str] = &["type", "init", "len", "uninit"];
 const INIT: &[&str] = &["random", "values", "hex", "npy", "raw"];
@@ -182,6 +184,7 @@ impl<'f> Reader<'f> {
         spec.launches = root.need("launch").iter().flat_map(Item::tables).filter_map(launch).collect();
         spec.stdout = root.get("expect_stdout").and_then(|item| stdout(&item));
         spec.schedule_dependent = root.flag("schedule_dependent");
+        spec.test = wishes(root);
         spec
     }
 

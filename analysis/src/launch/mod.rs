@@ -3,6 +3,7 @@
 //! Knows nothing of how messages look (`report` shows its typed [`Problem`]s), nor of the command line.
 
 mod args;
+mod below;
 pub mod bench;
 mod data;
 mod description;
@@ -14,6 +15,7 @@ mod folder;
 mod image;
 mod limits;
 mod memp;
+mod modules;
 mod npy;
 mod problem;
 mod program;
@@ -24,8 +26,10 @@ mod suppress;
 #[cfg(test)]
 mod tests;
 mod toml;
+mod wishes;
 
 pub use args::pack;
+pub use below::{Below, below, is_launch};
 pub use data::{Data, DataProblem, random};
 pub use description::device_model;
 pub use device::{Device, Outcome, run};
@@ -35,6 +39,7 @@ pub use file::{open, text_of};
 pub use image::{ImageSpec, Images, MOST_LAYERS, NamedSampler, SamplerSpec, Texels};
 pub use limits::{TargetLimits, check as check_limits};
 pub use memp::{check_memory_programs, is_memp, memory_programs};
+pub use modules::{is_ptx, modules};
 pub use npy::{NpyProblem, read as read_npy, write as write_npy};
 pub use problem::{At, Given, LaunchLimit, Problem, ProblemKind};
 pub use program::{build, load, understand};
@@ -43,3 +48,4 @@ pub use script::{By, Do, Script, ScriptDevice, ScriptState, Start, Step, program
 pub use spec::{Arg, Buffer, Expect, ExpectStdout, Global, KernelLaunch, Spec};
 pub use suppress::{Suppression, Suppressions};
 pub use toml::hex;
+pub use wishes::{OUTPUT_MISMATCH, RESULT_MISMATCH, Wishes};

@@ -8,6 +8,7 @@ use crate::program::LowerError;
 use crate::program::check::CheckError;
 use crate::program::env::Param;
 use crate::ptx::SyntaxError;
+use crate::ptx::fatbin::FatbinError;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,21 @@ complaints! {
                     list(others), folder.join(other).display()),
                 None => "write one, or name a .ptx file and describe the launch by flags (`warpstep run --help`)".to_owned(),
             });
+        /// There is nothing to be tested in a folder.
+        NoTests { path: PathBuf, others: usize } =>
+            "no-tests" ("there is no launch file in `{}`", path.display()) ("")
+            ("a launch file has `ptx` and [[launch]], a host script has [[host]]{}", match others {
+                0 => String::new(),
+                n => format!("; {n} TOML {} there {} neither", plural(*n as u64, "file"), plural(*n as u64, "has")),
+            });
+        /// Neither a folder nor a `.toml`, where tests are looked for.
+        NoTest { path: PathBuf } =>
+            "no-tests" ("`{}` is neither a folder nor a launch file or host script (.toml)", path.display()) ("")
+            ("write a launch file that says how it is launched and what must come out; `warpstep test` runs these");
+        /// All files are left out by flags.
+        NoneLeft { found: usize } =>
+            "no-tests" ("--filter and --skip leave none of {}", counted(*found as u64, "launch file")) ("")
+            ("a pattern is part of a path; * stands for anything");
         /// Neither a folder nor a `.toml` nor a `.ptx`.
         UnknownKind { path: PathBuf } => {
             let litmus = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("litmus"));
@@ -72,8 +88,8 @@ complaints! {
                 return Wording::new("litmus-target", format!("`{path}` is a litmus test, which has no launch"), "")
                     .hint(format!("`warpstep prove {path}` goes through all its outcomes"));
             }
-            Wording::new("unknown-file", format!("`{path}` is neither a folder nor a .toml nor a .ptx file"), "")
-                .hint("name a folder with a launch.toml, a launch file ending in .toml, or PTX ending in .ptx")
+            Wording::new("unknown-file", format!("`{path}` is neither a folder nor a .toml nor a .ptx file, nor a binary of nvcc's"), "")
+                .hint("name a folder with a launch.toml, a launch file ending in .toml, PTX ending in .ptx, or a fat binary, object or executable")
         };
         /// A schedule that is to be minimised shows no defect.
         NoDefect { path: PathBuf } =>
@@ -86,7 +102,9 @@ complaints! {
         /// Not UTF-8 text; the offset of the first wrong byte.
         NotText { path: PathBuf, offset: u64 } =>
             "not-text" ("`{}` is no text: byte {offset} begins no UTF-8 character", path.display()) ("")
-            ("a PTX module or launch file is needed here; a .cubin or .fatbin holds machine code");
+            ("a PTX module or launch file is needed here, or a binary of nvcc's with PTX in it: .fatbin, .o, an executable");
+        /// A fat binary, object or executable from which no PTX is had.
+        Fatbin { path: PathBuf, error: FatbinError } => { error.wording(&path.display().to_string()) };
         /// The file is no TOML, in the parser's words.
         Toml(message: String) => "toml" ("the file is no TOML: {message}") ("here");
         /// A key that nothing reads.

@@ -1,6 +1,6 @@
 //! From PTX files to a program environment: parse, check, build.
 
-use super::file::open;
+use super::modules::modules;
 use super::problem::{At, Problem, ProblemKind as K};
 use crate::base::{FileId, SourceMap};
 use crate::machine::ControlModel;
@@ -11,7 +11,7 @@ use crate::ptx::parse;
 use crate::ptx::tree::Module;
 use std::path::PathBuf;
 
-/// Reads PTX files and links them into one program; `sources` keeps their text for messages.
+/// Reads PTX files, or the PTX in binaries, and links them into one program; `sources` keeps their text for messages.
 ///
 /// `control` is the control model that the program will run under, by its target when absent: `crs` needs its own
 /// instructions in the code.
@@ -26,8 +26,8 @@ pub fn load(
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for (path, at) in paths {
-        match open(path, sources) {
-            Ok(file) => files.push(file),
+        match modules(path, sources) {
+            Ok(found) => files.extend(found),
             Err(kind) => problems.push(kind.at(*at)),
         }
     }

@@ -1,6 +1,7 @@
 //! What to run: the contents of a `launch.toml`, however it was written down.
 
 use super::problem::At;
+use super::wishes::Wishes;
 use super::{Data, DataProblem, Images, Scalar};
 use crate::verdict::ImageKind;
 use indexmap::IndexMap;
@@ -25,6 +26,8 @@ pub struct Spec {
     pub stdout: Option<ExpectStdout>,
     /// The final memory depends on the schedule: tools that compare schedules leave it alone.
     pub schedule_dependent: bool,
+    /// What it asks of tests.
+    pub test: Wishes,
 }
 
 /// A device buffer.

@@ -63,6 +63,11 @@ impl Suppressions {
         Some(entry)
     }
 
+    /// What others that were read from the same file have accepted counts here, too.
+    pub fn used_by(&mut self, other: &Self) {
+        self.entries.iter_mut().zip(&other.entries).for_each(|((_, used), (_, too))| *used |= too);
+    }
+
     /// The entries that have accepted nothing so far.
     pub fn unused(&self) -> impl Iterator<Item = &Suppression> {
         self.entries.iter().filter(|(_, used)| !used).map(|(s, _)| s)

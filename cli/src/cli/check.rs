@@ -5,7 +5,7 @@ use super::form::Form;
 use super::output;
 use super::target::{CONTROLS, one_of};
 use crate::base::{FileId, SourceMap};
-use crate::launch::{Problem, check_memory_programs, is_memp, memory_programs, open, understand};
+use crate::launch::{self, Problem, check_memory_programs, is_memp, memory_programs, open, understand};
 use crate::litmus::{self, is_litmus};
 use crate::machine::ControlModel;
 use crate::program::env::FuncId;
@@ -21,6 +21,8 @@ use std::path::PathBuf;
 Examples:
   warpstep check kernel.ptx
   warpstep check --format json a.ptx b.ptx
+  warpstep check --dump kernels app           what an executable has
+  warpstep check --dump text a.fatbin > a.ptx
   warpstep check --format sarif *.ptx > ptx.sarif
   warpstep check my-programs/ one-more.memp
   warpstep check --dump tree MP.litmus
@@ -28,7 +30,7 @@ Examples:
   warpstep check --dump cfg kernel.ptx | dot -Tsvg > kernel.svg
   warpstep check --dump affine --block 16,16 k.ptx    what lanes have in common")]
 pub(super) struct Check {
-    /// PTX files, litmus tests for PTX or Vulkan (*.litmus), files of memory programs (*.memp), folders of those; each is
+    /// PTX files, or binaries of nvcc's with PTX in them, litmus tests for PTX or Vulkan (*.litmus), files of memory programs (*.memp), folders of those; each is
     /// checked on its own. A folder must serve every memory operation.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -46,6 +48,10 @@ pub(super) struct Check {
     #[arg(long, value_name = "X[,Y[,Z]]", requires = "dump")]
     block: Option<String>,
 
+    /// Of a fat binary, object or executable the PTX for this architecture, e.g. sm_80; the highest that is known by default.
+    #[arg(long, value_name = "sm_N", value_parser = flags::arch)]
+    arch: Option<u32>,
+
     /// The form of messages.
     #[arg(long, value_enum, default_value_t = Form::Text)]
     format: Form,
@@ -53,6 +59,10 @@ pub(super) struct Check {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Dump {
+    /// The text as it was read: of a binary, the PTX that was taken, with the lines of reports.
+    Text,
+    /// The kernels, with their architecture.
+    Kernels,
     /// The syntax tree, printed as PTX or as a litmus test.
     Tree,
     /// The program environment: resolved instructions by address; of a litmus test the PTX that it becomes.
@@ -67,7 +77,7 @@ enum Dump {
 impl Check {
     /// Runs the command; gives the exit code.
     pub fn execute(&self) -> u8 {
-        let mut sources = SourceMap::default();
+        let mut sources = SourceMap::default().for_arch(self.arch);
         let mut problems = Vec::new();
         let mut modules = Vec::new();
         let mut complaints = Vec::new();
@@ -84,14 +94,21 @@ impl Check {
                 problems.extend(check_memory_programs(std::slice::from_ref(path), &mut sources));
                 continue;
             }
-            match open(path, &mut sources) {
-                Ok(file) if is_litmus(path) => complaints.extend(self.litmus(file, &mut sources)),
-                Ok(file) => {
-                    let (module, checked) = understand(file, &sources, &mut problems);
-                    let control = self.control.unwrap_or(ControlModel::of_target(checked.sm.into()));
-                    modules.push((file, module, checked, control == ControlModel::Crs));
+            if is_litmus(path) {
+                match open(path, &mut sources) {
+                    Ok(file) => complaints.extend(self.litmus(file, &mut sources)),
+                    Err(kind) => problems.push(kind.at(None)),
                 }
-                Err(kind) => problems.push(kind.at(None)),
+                continue;
+            }
+            let found = launch::modules(path, &mut sources);
+            for file in found.unwrap_or_else(|kind| {
+                problems.push(kind.at(None));
+                Vec::new()
+            }) {
+                let (module, checked) = understand(file, &sources, &mut problems);
+                let control = self.control.unwrap_or(ControlModel::of_target(checked.sm.into()));
+                modules.push((file, module, checked, control == ControlModel::Crs));
             }
         }
         // Building finds what checking one function at a time cannot; each module stands for itself.
@@ -102,6 +119,11 @@ impl Check {
                 problems.extend(errors.into_iter().map(Problem::from));
                 match self.dump {
                     Some(Dump::Tree) => output::say(ptx::print(module)),
+                    Some(Dump::Text) => output::say(sources.get(*file).map_or("", |s| s.text.as_str())),
+                    Some(Dump::Kernels) => {
+                        let name = sources.get(*file).map_or("", |s| s.name.as_str());
+                        output::say(report::kernels(name, &env));
+                    }
                     Some(Dump::Program) => {
                         output::say(program::dump(&env, sources.get(*file).map(|s| s.text.as_str())));
                     }
@@ -135,7 +157,8 @@ impl Check {
         }
         match self.dump {
             Some(Dump::Tree) => output::say(litmus::print(&test)),
-            Some(Dump::Program | Dump::Cfg | Dump::Affine) => {
+            Some(Dump::Text) => output::say(sources.get(file).map_or("", |s| s.text.as_str())),
+            Some(Dump::Program | Dump::Cfg | Dump::Affine | Dump::Kernels) => {
                 match litmus::lower(&test, file, litmus::Options::default(), sources) {
                     Ok(lowered) => output::say(sources.get(lowered.ptx).map_or("", |s| s.text.as_str())),
                     Err(litmus::Failure::Gaps(gaps)) => {

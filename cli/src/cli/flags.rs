@@ -8,9 +8,18 @@ use clap::Args;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// An architecture by its name.
+///
+/// # Errors
+/// It is none.
+pub(super) fn arch(text: &str) -> Result<u32, String> {
+    let number = ["sm_", "compute_"].iter().find_map(|head| text.strip_prefix(head)).unwrap_or(text);
+    number.parse().map_err(|_| "not of the form sm_N, e.g. sm_80".to_owned())
+}
+
 /// What to launch, when PATH is a .ptx file.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Launch of a .ptx file")]
+#[command(next_help_heading = "Launch of a .ptx file or a binary")]
 pub(super) struct LaunchFlags {
     /// The kernel; needed when the file has several.
     #[arg(long, value_name = "NAME")]
@@ -74,6 +83,22 @@ const DIMS: &str = "X[,Y[,Z]], e.g. 64,1,1";
 const DATA: &str = "zeros, iota, random:SEED, values:1,2,3, hex:00ff, npy:FILE or raw:FILE";
 
 impl LaunchFlags {
+    /// Their names, as clap has them.
+    pub const NAMES: [&'static str; 12] = [
+        "entry",
+        "grid",
+        "block",
+        "shared",
+        "buffer",
+        "global",
+        "texture",
+        "surface",
+        "sampler",
+        "arg",
+        "expect",
+        "expect_stdout",
+    ];
+
     /// The flags that are given, each with its value.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let one = |flag, value: &Option<String>| (flag, value.iter().cloned().collect());

@@ -1,5 +1,6 @@
 //! `warpstep hunt`
 
+use super::first::First;
 use super::flags::time;
 use super::form::Form;
 use super::output;
@@ -8,17 +9,18 @@ use super::report_flags::{ReportFlags, Reporter, stopped};
 use super::saved::{Names, check, script, target, words, write};
 use super::target::Common;
 use crate::check::Observers;
-use crate::choice::{Fair, Strategy};
+use crate::choice::Strategy;
 use crate::explore::checkpoint::{self, CheckpointError};
+use crate::explore::shard::Shard;
 use crate::explore::{Ended, Ending, Hunt as Search, HuntState, Hunted, Limits, Measure, Recorded, Target};
 use crate::machine::Stopwatch;
 use crate::report::document::Report;
 use crate::report::hunt::{self as text, Found};
 use crate::report::parts::Exit;
 use crate::report::{EndedEarly, Models};
-use crate::verdict::Stop;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -32,6 +34,8 @@ Examples:
   warpstep hunt DIR --check deterministic,uninit      also results that differ
   warpstep hunt DIR --control its --memory fermi
   warpstep hunt SCRIPT.toml --keep-going      orders of a host script
+  warpstep hunt DIR --seeds 100000 --shard 2/4 --format json > 2.json
+  warpstep hunt DIR --seeds 100000 --merge 1.json 2.json 3.json 4.json
 
 --strategy random: every decision at random.
 
@@ -84,8 +88,21 @@ pub(super) struct Hunt {
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1m")]
     checkpoint_every: Duration,
 
+    /// Run one of N equal parts of the seeds, e.g. 2/4, on one of N computers.
+    #[arg(long, value_name = "K/N", value_parser = part, conflicts_with = "checkpoint")]
+    pub(super) shard: Option<Shard>,
+
+    /// Put the JSON reports of all parts together: what comes out is what the whole hunt would have told.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["shard", "checkpoint"])]
+    pub(super) merge: Vec<PathBuf>,
+
     #[command(flatten)]
     pub(super) report: ReportFlags,
+}
+
+/// A part by its name.
+fn part(text: &str) -> Result<Shard, String> {
+    Shard::named(text).ok_or_else(|| "not of the form K/N, with K from 1 to N".to_owned())
 }
 
 /// How the schedules of seeds are made.
@@ -108,6 +125,15 @@ enum Kind {
 }
 
 impl StrategyFlags {
+    /// The flags that are not as they are by default, as on a command line.
+    pub fn words(self) -> &'static str {
+        match self.strategy {
+            Kind::Random => "",
+            Kind::Pct => " --strategy pct",
+            Kind::RoundRobin => " --strategy round-robin",
+        }
+    }
+
     /// The strategy for a target, which pct measures first.
     pub fn of(self, target: &Target, limits: Limits) -> (Strategy, Option<Measure>) {
         match self.strategy {
@@ -122,8 +148,8 @@ impl StrategyFlags {
 }
 
 /// What a hunt needs that its flags only name.
-struct Job<'a> {
-    target: &'a Target,
+pub(super) struct Job<'a> {
+    pub target: &'a Target,
     strategy: Strategy,
     limits: Limits,
 }
@@ -136,16 +162,19 @@ impl Hunt {
     }
 
     /// Flags that are given and do not go with host scripts, each with whether it is.
-    pub(super) fn of_launches(&self) -> [(&'static str, bool); 4] {
+    pub(super) fn of_launches(&self) -> [(&'static str, bool); 6] {
         [
             ("--strategy", self.strategy.strategy != Kind::Random),
             ("--jobs", self.jobs.is_some()),
             ("--save-schedule", self.save_schedule.is_some()),
             ("--checkpoint", self.checkpoint.is_some()),
+            ("--shard", self.shard.is_some()),
+            ("--merge", !self.merge.is_empty()),
         ]
     }
 
     fn hunt(&self) -> Result<u8, u8> {
+        self.divides()?;
         let target = target(&self.common, &self.path, self.report.format)?;
         let mut reporter = self.report.open()?;
         check(self.save_schedule.as_deref(), self.report.format)?;
@@ -154,26 +183,20 @@ impl Hunt {
             usable.map_err(|e| self.refuse(&e, path))?;
         }
         let bar = running("the default schedule runs", self.report.format == Form::Text);
-        let fair = target.play_fair(self.common.limits(None));
+        let first = First::of(&target, &self.common);
         bar.finish_and_clear();
-        let limits = self.common.limits(Some(fair.clock));
+        let limits = first.limits;
         let (strategy, measure) = self.strategy.of(&target, limits);
         let job = Job { target: &target, strategy, limits };
         let mut findings = Vec::new();
-        let again = || {
-            let steps = fair.fair_from.unwrap_or(u64::MAX);
-            target.record(Fair, Limits { steps, ..limits }, self.observers(&target))
-        };
-        let worth = fair.ending.is_defect() || self.common.observes();
-        let unended = matches!(fair.ending, Ending::Stopped(Stop::Limit(_)));
+        let unended = first.unended();
         if unended {
             // That it would go on may be what is looked for.
-            let standing = fair.device.context().standing().to_vec();
-            reporter.ended = EndedEarly { standing, target: None };
+            reporter.ended = EndedEarly { standing: first.standing(), target: None };
             reporter.complain(|| text::UNENDED.into());
-            reporter.complain(|| reporter.ending(&fair.ending, None, target.listing()));
+            reporter.complain(|| reporter.ending(&first.fair.ending, None, target.listing()));
         }
-        let fair = worth.then(again);
+        let fair = first.record(&target, &self.common);
         if let Some(Ending::Stopped(stop)) = fair.as_ref().map(|recorded| &recorded.played.ending)
             && stop.is_ours()
         {
@@ -184,7 +207,11 @@ impl Hunt {
             findings.push(self.tell(&mut reporter, (None, 1), recorded, 1, &target));
         }
         let hunted = if fair.is_some() && !self.keep_going {
-            let none = self.first_seed..self.first_seed;
+            if !self.merge.is_empty() {
+                self.joined(&job)?;
+            }
+            let first = self.range(self.total()).start;
+            let none = first..first;
             Hunted { ended: Ended::Done, done: none, limited: 0, findings: Vec::new() }
         } else {
             self.search(&job)?
@@ -201,6 +228,8 @@ impl Hunt {
         let models = Models::of_target(&target);
         let scope = text::Scope { models: &models, strategy, limits, measure };
         reporter.complain(|| text::summary(&hunted, fair.is_some(), &scope).into());
+        let whole = self.shard.map(|_| self.whole(&job));
+        whole.iter().for_each(|whole| reporter.complain(|| text::shard(whole, &hunted.done).into()));
         let mut code = text::hunt_code(&hunted, fair.is_some());
         if code == 0 && unended {
             code = 3;
@@ -209,7 +238,8 @@ impl Hunt {
             code = text::quiet_code(&hunted);
         }
         let ends: Vec<_> = findings.iter().map(|f| (&f.ended.ending, f.ended.accepted.as_ref())).collect();
-        let report = |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &findings, extra));
+        let report =
+            |extra| Report::Hunt(text::Hunt::new(Exit(code), &hunted, &scope, &findings, extra).of_whole(whole));
         reporter.searched(&ends, report, code, |_| target.listing());
         Ok(code)
     }
@@ -242,9 +272,9 @@ impl Hunt {
     /// Runs the seeds that a checkpoint does not have yet.
     fn search(&self, job: &Job<'_>) -> Result<Hunted, u8> {
         let before = self.resume(job)?;
-        let first = before.as_ref().map_or(self.first_seed, |b| b.next);
-        let total = self.seeds.or_else(|| self.time.is_none().then_some(1000));
-        let last = total.map_or(u64::MAX, |n| self.first_seed.saturating_add(n));
+        let total = self.total();
+        let Range { start, end: last } = self.range(total);
+        let first = before.as_ref().map_or(start, |b| b.next);
         let bar = bar(total.map(|_| last.saturating_sub(first)), self.report.format);
         let progress = |done, defects| {
             bar.set_position(done);
@@ -268,6 +298,7 @@ impl Hunt {
             progress: &progress,
         };
         let hunted = match &self.checkpoint {
+            None if !self.merge.is_empty() => self.merged(job, &search)?,
             None => search.run(),
             Some(path) => self.kept(path, job, before, &search)?,
         };
@@ -313,8 +344,19 @@ impl Hunt {
         Ok(Some(state))
     }
 
+    /// How many seeds there are in all; as many as there is time for otherwise.
+    pub(super) fn total(&self) -> Option<u64> {
+        self.seeds.or_else(|| self.time.is_none().then_some(1000))
+    }
+
+    /// The seeds of this hunt, or of its part.
+    fn range(&self, total: Option<u64>) -> Range<u64> {
+        let all = self.first_seed..total.map_or(u64::MAX, |n| self.first_seed.saturating_add(n));
+        self.shard.map_or(all.clone(), |shard| shard.seeds(&all))
+    }
+
     /// What must be the same for a hunt to go on.
-    fn options(&self, job: &Job<'_>) -> String {
+    pub(super) fn options(&self, job: &Job<'_>) -> String {
         let checks = self.common.words().join(" ");
         format!("{:?} {:?} {} {} {checks}", job.strategy, job.limits, self.first_seed, self.keep_going)
     }

@@ -20,6 +20,7 @@ use crate::program::env::ProgEnv;
 use crate::report::document::Report;
 use crate::report::litmus::{Answer, Consistency, Counts, list};
 use crate::report::parts::Exit;
+use crate::report::worst;
 use crate::verdict::Stop;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -286,12 +287,6 @@ impl Litmus {
         done.sort_by_key(|(k, _)| *k);
         done.into_iter().map(|(_, result)| result).collect()
     }
-}
-
-/// The exit code of several tests: wrong input first, then a property that fails, what is unsupported, and limits.
-pub(super) fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
-    let rank = |code: &u8| [0, 3, 4, 1, 2].iter().position(|c| c == code).unwrap_or(usize::MAX);
-    codes.into_iter().max_by_key(rank).unwrap_or(0)
 }
 
 /// The exit code of an answer.

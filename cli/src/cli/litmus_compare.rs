@@ -3,7 +3,7 @@
 use super::bounds::{bounds, usual_memory};
 use super::flags::size;
 use super::form::Form;
-use super::litmus::{Litmus as Flags, worst};
+use super::litmus::Litmus as Flags;
 use super::litmus_models::{Loaded, load, unfit};
 use super::litmus_test::{place_name, read, usual_bound};
 use super::output;
@@ -26,6 +26,7 @@ use crate::report::litmus::{
     Agreements, EngineShows, ModelAllows, OutcomeRow, PlaceValue, TestAgreement, Under, agreement, diagnostic,
 };
 use crate::report::parts::Exit;
+use crate::report::worst;
 use crate::report::{Diagnostic, Models, Text, limit, problem};
 use crate::verdict::Stop;
 use clap::Args;

@@ -2,7 +2,7 @@
 
 use super::bounds::{bounds, usual_memory};
 use super::form::Form;
-use super::litmus::{Litmus as Flags, worst};
+use super::litmus::Litmus as Flags;
 use super::litmus_models::{Loaded, load};
 use super::output;
 use super::saved::Saved;
@@ -21,6 +21,7 @@ use crate::report::document::Report;
 use crate::report::limit;
 use crate::report::litmus::{Extracted, Finding, ModelSays, judgement, not_extracted, too_long};
 use crate::report::parts::Exit;
+use crate::report::worst;
 use crate::verdict::{Bug, BugKind, Race, Stop};
 use clap::Args;
 use std::collections::BTreeSet;

@@ -8,7 +8,7 @@ use super::output;
 use crate::axiom::Limits;
 use crate::base::SourceMap;
 use crate::explore::{Progress, Target};
-use crate::launch::{Failure, ProblemKind, Script, Spec, load};
+use crate::launch::{Failure, ProblemKind, Script, Spec, is_ptx, load};
 use crate::litmus::Property;
 use crate::litmus::kernel::{Asks, Goal, Judged, Kernel, NoGoal, accept_kernel, decide_kernel_until};
 use crate::litmus::tree::Arch;
@@ -29,7 +29,7 @@ const BOUND: u32 = 1;
 /// Whether a path is that of a kernel: PTX, a launch file, or the folder of one.
 pub(super) fn is_kernel(path: &Path) -> bool {
     let named = |known: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));
-    named("ptx") || named("toml") || path.is_dir() && path.join("launch.toml").is_file()
+    is_ptx(path) || named("toml") || path.is_dir() && path.join("launch.toml").is_file()
 }
 
 /// A launch that is asked about.
@@ -49,9 +49,8 @@ impl Litmus {
             let why = "a litmus test has a condition of its own: --exists is about kernels";
             return unfit("--exists", other.as_ref().display().to_string(), why);
         }
-        let ptx = |path: &Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("ptx"));
         if let Some((flag, text)) = self.launch.given().next()
-            && !paths.iter().any(|path| ptx(path.as_ref()))
+            && !paths.iter().any(|path| is_ptx(path.as_ref()))
         {
             let why = "the flags describe launches of a .ptx file; launch files and litmus tests say this themselves";
             return unfit(flag, text.unwrap_or_default(), why);
@@ -78,7 +77,7 @@ impl Litmus {
         if Script::read(path, sources)?.is_some() {
             return Err(ProblemKind::ScriptTarget { path: path.to_owned() }.into());
         }
-        let ptx = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("ptx"));
+        let ptx = is_ptx(path);
         let spec = if ptx { self.launch.spec(path)? } else { Spec::read(path, sources)? };
         let env = load(&spec.ptx, config.control, sources)?;
         Target::new(spec, env, sources.clone(), config)

@@ -1,7 +1,7 @@
 //! `warpstep litmus --expected`
 
 use super::form::Form;
-use super::litmus::{Litmus, code, worst};
+use super::litmus::{Litmus, code};
 use super::litmus_models::{Loaded, one};
 use super::litmus_test::{Question, read, usual_bound};
 use super::output;
@@ -14,6 +14,7 @@ use crate::machine::Bounds;
 use crate::report::document::Report;
 use crate::report::litmus::{Answer, ExpectedRow, ExpectedVerdicts, said, table_diagnostic, up_to};
 use crate::report::parts::Exit;
+use crate::report::worst;
 use indexmap::IndexMap;
 use std::path::Path;
 

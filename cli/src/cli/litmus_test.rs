@@ -1,6 +1,6 @@
 //! One test of `warpstep litmus`, under each model that fits it.
 
-use super::litmus::{Litmus as Flags, Models, code, worst};
+use super::litmus::{Litmus as Flags, Models, code};
 use super::litmus_kernel::is_kernel;
 use super::litmus_models::{Loaded, unfit};
 use super::output;
@@ -16,6 +16,7 @@ use crate::report::litmus::{
     Answer, Edge, Forbidden, LitmusOutcome, ModelVerdict, PlaceValue, Subject, TestVerdicts, asked, diagnostic, said,
     up_to,
 };
+use crate::report::worst;
 use crate::report::{Diagnostic, Text, limit, litmus as text, problem};
 use serde_json::json;
 use std::path::Path;

@@ -10,6 +10,7 @@ mod bounds;
 mod check;
 mod compare;
 mod completions;
+mod first;
 mod flags;
 mod follow;
 mod form;
@@ -35,7 +36,9 @@ mod run;
 mod saved;
 mod script;
 mod script_search;
+mod shard;
 mod target;
+mod test;
 
 use crate::report::panicked;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -67,6 +70,7 @@ enum Command {
     Minimise(minimise::Minimise),
     Prove(Box<prove::Prove>),
     Compare(Box<compare::Compare>),
+    Test(Box<test::Test>),
     Litmus(Box<litmus::Litmus>),
     Check(check::Check),
     Bench(bench::Bench),
@@ -77,9 +81,13 @@ enum Command {
 /// The command with its subcommands, as it is called: flags that a subcommand refuses are not among those it shows.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command().mut_subcommand("compare", |compare| {
-        target::Common::MODELS.iter().fold(compare, |compare, flag| compare.mut_arg(flag, |arg| arg.hide(true)))
-    })
+    let hide = |command: clap::Command, flags: &[&'static str]| {
+        flags.iter().fold(command, |command, flag| command.mut_arg(flag, |arg| arg.hide(true)))
+    };
+    let all = Cli::command().mut_subcommand("compare", |compare| hide(compare, &target::Common::MODELS));
+    // Without those the heading above them would stand above all others.
+    let plain = |command: clap::Command| command.mut_args(|arg| arg.help_heading(None));
+    all.mut_subcommand("test", |test| plain(hide(test, &flags::LaunchFlags::NAMES)))
 }
 
 /// Runs the command of this process's arguments; gives its exit code. `taken` tells how many bytes the process has
@@ -98,6 +106,7 @@ pub fn main(taken: fn() -> u64) -> ExitCode {
         Command::Minimise(minimise) => minimise.execute(),
         Command::Prove(mut prove) => prove.execute(),
         Command::Compare(mut compare) => compare.execute(),
+        Command::Test(test) => test.execute(),
         Command::Litmus(litmus) => litmus.execute(),
         Command::Check(check) => Ok(check.execute()),
         Command::Bench(bench) => bench.execute(),

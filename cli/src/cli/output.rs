@@ -16,6 +16,11 @@ use std::sync::{Mutex, PoisonError};
 /// Errors of the input that are told at most; the number of the rest is.
 pub(super) static MOST_ERRORS: AtomicUsize = AtomicUsize::new(100);
 
+/// How many errors of an input are told at most.
+pub(super) fn most_errors() -> usize {
+    MOST_ERRORS.load(Ordering::Relaxed)
+}
+
 /// What could not be written.
 static LOST: Mutex<Vec<Problem>> = Mutex::new(Vec::new());
 

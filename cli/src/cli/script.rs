@@ -33,16 +33,31 @@ impl Scripted {
     /// # Errors
     /// The exit code, when they are wrong; that has been told.
     pub fn new(
-        (script, mut sources): (Script, SourceMap),
+        read: (Script, SourceMap),
         config: impl FnOnce(&mut SourceMap) -> Result<Config, Vec<Problem>>,
         bounds: &Bounds,
         format: Form,
     ) -> Result<Self, u8> {
+        Self::ready(read, config, bounds).map_err(|(problems, sources)| output::problems(&problems, &sources, format))
+    }
+
+    /// The same without a word.
+    ///
+    /// # Errors
+    /// What is wrong, with the files that it is about.
+    pub fn ready(
+        (script, mut sources): (Script, SourceMap),
+        config: impl FnOnce(&mut SourceMap) -> Result<Config, Vec<Problem>>,
+        bounds: &Bounds,
+    ) -> Result<Self, (Vec<Problem>, SourceMap)> {
         let read = config(&mut sources).and_then(|config| {
             let (all, control) = programs(&script, config.control, &mut sources)?;
             Ok((config, all, control))
         });
-        let (config, all, control) = read.map_err(|problems| output::problems(&problems, &sources, format))?;
+        let (config, all, control) = match read {
+            Ok(read) => read,
+            Err(problems) => return Err((problems, sources)),
+        };
         let envs: Vec<_> = all.values().cloned().collect();
         let split = config.control == Some(ControlModel::ItsSplit);
         let models = Models::of(if split { ControlModel::ItsSplit } else { control }, &config.memory);

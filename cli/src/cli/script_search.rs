@@ -12,7 +12,7 @@ use crate::base::SourceMap;
 use crate::check::{Check, Observers, PerLaunch};
 use crate::choice::{Fair, Oracle, Strategy};
 use crate::explore::{Ending, Limits, ScriptEnd, ScriptSearch, Signature, Taken};
-use crate::launch::{Failure, Problem, ProblemKind, Script, ScriptDevice};
+use crate::launch::{Failure, Outcome, Problem, ProblemKind, Script, ScriptDevice};
 use crate::machine::{Bounds, Config};
 use crate::program::env::ProgEnv;
 use crate::report::document::Report;
@@ -30,6 +30,24 @@ impl Scripted {
     fn for_search(read: (Script, SourceMap), common: &Common, format: Form) -> Result<Self, u8> {
         common.select_mutant();
         Self::new(read, |sources| Ok(Config { eager: true, ..common.config(sources)? }), &common.bounds, format)
+    }
+
+    /// Runs the script by a seed, or by the default schedule, for so many warp instructions at most, up to a race.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    pub(super) fn play(&mut self, common: &Common, seed: Option<u64>, steps: Option<u64>) -> Result<Outcome, Failure> {
+        let make = |env: &Arc<ProgEnv>| -> Observers { common.stopping(env) };
+        let mut watching = PerLaunch::new(self.envs.clone(), &make);
+        let mut tell = |who: Who, event: Event<'_>| watching.event(who, event);
+        let mut oracle: Box<dyn Oracle> =
+            seed.map_or_else(|| Box::new(Fair) as _, |seed| Strategy::Random.oracle(seed));
+        self.device.limit_steps(steps.or(common.max_steps));
+        let ran = self.device.begin(&self.script, false).and_then(|()| {
+            let tell: Option<crate::machine::Tell<'_>> = if common.observes() { Some(&mut tell) } else { None };
+            self.device.run_by(&self.script, &mut *oracle, tell, &mut |_| ())
+        });
+        ran.map_err(|failure| failure.map_stop(|stop| watching.settle(stop)))
     }
 
     /// The program of an end, with the files of all.
@@ -185,18 +203,7 @@ impl Hunt {
         steps: Option<u64>,
         found: &mut Vec<Hunted>,
     ) -> Result<Result<u64, LimitKind>, u8> {
-        let make = |env: &Arc<ProgEnv>| -> Observers { self.common.stopping(env) };
-        let mut watching = PerLaunch::new(all.envs.clone(), &make);
-        let mut tell = |who: Who, event: Event<'_>| watching.event(who, event);
-        let mut oracle: Box<dyn Oracle> =
-            seed.map_or_else(|| Box::new(Fair) as _, |seed| Strategy::Random.oracle(seed));
-        all.device.limit_steps(steps.or(self.common.max_steps));
-        let ran = all.device.begin(&all.script, false).and_then(|()| {
-            let tell: Option<crate::machine::Tell<'_>> = if self.common.observes() { Some(&mut tell) } else { None };
-            all.device.run_by(&all.script, &mut *oracle, tell, &mut |_| ())
-        });
-        let ran = ran.map_err(|failure| failure.map_stop(|stop| watching.settle(stop)));
-        let (ending, memory) = match ran {
+        let (ending, memory) = match all.play(&self.common, seed, steps) {
             Ok(outcome) => (Ending::of(outcome), Some(all.device.memory_hash())),
             Err(Failure::Stop(Stop::Limit(limit))) => return Ok(Err(limit)),
             Err(Failure::Stop(stop)) if stop.kind().is_defect() => (Ending::Stopped(stop), None),
@@ -221,7 +228,7 @@ const fn is_of_a_run(limit: LimitKind) -> bool {
 ///
 /// # Errors
 /// Those that are given and do not.
-fn fits(common: &Common, given: &[(&'static str, bool)], searches: bool) -> Result<(), Vec<Problem>> {
+pub(super) fn fits(common: &Common, given: &[(&'static str, bool)], searches: bool) -> Result<(), Vec<Problem>> {
     let unfit = |flag, why| ProblemKind::UnfitFlag { flag, text: String::new(), why }.at(None);
     let given = given.iter().filter(|(_, given)| *given);
     let why = "it is about launches; the orders of a host script are gone through without it";

@@ -1,11 +1,11 @@
 //! What is run and how: the flags that all commands share which run kernels.
 
 use super::bounds::{bounds, usual_memory};
-use super::flags::{LaunchFlags, size, size_or_none, time};
+use super::flags::{LaunchFlags, arch, size, size_or_none, time};
 use crate::base::SourceMap;
 use crate::check::{Benign, Check, Observers, RacesOptions};
 use crate::explore::{Limits, Target};
-use crate::launch::{Failure, Problem, ProblemKind, Script, Spec, device_model, load, memory_programs};
+use crate::launch::{At, Failure, Problem, ProblemKind, Script, Spec, device_model, is_ptx, load, memory_programs};
 use crate::machine::{Bounds, Config, ControlModel, DeviceShape, Engine, HeapConfig, MemoryModel};
 use crate::memory::rsp::SchemeName;
 use crate::program::env::ProgEnv;
@@ -81,7 +81,7 @@ pub(super) struct Common {
     /// Memory, e.g. 512M or 4G (exit code 3 beyond it): of the device, and of what is needed to run it. 8G by default, or
     /// three quarters of what is free.
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_memory: Option<u64>,
+    pub max_memory: Option<u64>,
 
     /// The heap of the device's malloc, as cudaLimitMallocHeapSize sets it.
     #[arg(long, value_name = "SIZE", value_parser = size_or_none, default_value = "8M")]
@@ -94,6 +94,10 @@ pub(super) struct Common {
     /// For launch files, host scripts and PTX of others: they name files of their own folder only.
     #[arg(long)]
     confine: bool,
+
+    /// Of a fat binary, object or executable the PTX for this architecture, e.g. sm_80; the highest that is known by default.
+    #[arg(long, value_name = "sm_N", value_parser = arch)]
+    arch: Option<u32>,
 
     /// Threads in a warp; the device's, or 32.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
@@ -301,6 +305,31 @@ impl Common {
         self.check.contains(&check)
     }
 
+    /// The same flags with more checks, by their names.
+    ///
+    /// # Errors
+    /// Names of no checks.
+    pub fn with_checks(&self, names: &[(String, At)]) -> Result<Self, Vec<Problem>> {
+        let mut all = self.clone();
+        let mut problems = Vec::new();
+        for (name, at) in names {
+            match Check::ALL.iter().find(|check| check.name() == name) {
+                Some(check) if all.checks(*check) => {}
+                Some(check) => all.check.push(*check),
+                None => {
+                    let known = Check::ALL.iter().map(|check| check.name()).collect();
+                    problems.push(ProblemKind::UnknownWord { key: "check", text: name.clone(), known }.at(*at));
+                }
+            }
+        }
+        if problems.is_empty() { Ok(all) } else { Err(problems) }
+    }
+
+    /// The same flags without a check.
+    pub fn without(&self, check: Check) -> Self {
+        Self { check: self.check.iter().copied().filter(|own| *own != check).collect(), ..self.clone() }
+    }
+
     /// The checks that the flags ask for, by name.
     pub fn checked(&self) -> Vec<String> {
         self.check.iter().map(|check| check.name().to_owned()).collect()
@@ -313,7 +342,7 @@ impl Common {
 
     /// For what is read of a target.
     pub fn sources(&self) -> SourceMap {
-        SourceMap::default().confined(self.confine)
+        SourceMap::default().confined(self.confine).for_arch(self.arch)
     }
 
     /// The same flags; whether the files of a target name others of their folder only is said by those of a command, not by
@@ -327,10 +356,10 @@ impl Common {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn spec(&self, path: &Path, sources: &mut SourceMap) -> Result<Spec, Vec<Problem>> {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if extension.eq_ignore_ascii_case("ptx") {
+        if is_ptx(path) {
             return self.launch.spec(path);
         }
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
         if path.is_file() && !extension.eq_ignore_ascii_case("toml") {
             return Err(ProblemKind::UnknownKind { path: path.to_owned() }.into());
         }
@@ -415,12 +444,13 @@ impl Common {
     pub fn given(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let checks = self.checked();
         let heap_size = Some(self.heap_size).filter(|bytes| *bytes != HeapConfig::default().bytes);
-        let own: [(&'static str, Option<String>); 11] = [
+        let own: [(&'static str, Option<String>); 12] = [
             ("--memory", Some(self.memory.clone()).filter(|memory| memory != "flat")),
             ("--scheme", self.scheme.map(|scheme| scheme.name().to_owned())),
             ("--lanes", self.lanes.map(|split| word(&LANES, split))),
             ("--device", self.device.clone()),
             ("--memory-programs", self.memory_programs.as_ref().map(|path| path.display().to_string())),
+            ("--arch", self.arch.map(|arch| format!("sm_{arch}"))),
             ("--warp-size", self.warp_size.map(|n| n.to_string())),
             ("--mma", self.mma.filter(|exact| *exact).map(|exact| word(&MMA, exact))),
             ("--check", (!checks.is_empty()).then(|| checks.join(","))),

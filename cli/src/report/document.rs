@@ -9,7 +9,7 @@ use super::hunt::{Hunt, Minimised, Replay};
 use super::litmus::{Agreements, Consistency, ExpectedVerdicts, Extracted, Tested};
 use super::parts::{Exit, Extra, Races};
 use super::rule_table::Rules;
-use super::{compare, prove, run, script};
+use super::{compare, prove, run, script, suite};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -34,6 +34,7 @@ pub enum Report<'a> {
     Agreements(Agreements),
     Extracted(Extracted),
     Compared(compare::Comparison<'a>),
+    Suite(Box<suite::Suite<'a>>),
     Rules(Rules<'a>),
     Bench(Bench),
 }

@@ -11,6 +11,7 @@ use super::terminal::{Text, inline};
 use super::words::{counted, plural, word};
 use crate::base::SourceMap;
 use crate::choice::{Pct, Strategy};
+use crate::explore::shard::Whole;
 use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded, Target};
 use crate::launch::Unexpected;
 use crate::machine::{ControlModel, MemoryModel};
@@ -310,8 +311,22 @@ pub struct Hunt<'a> {
     max_steps: u64,
     bound: Option<Bound>,
     findings: &'a [Found],
+    /// What it is a part of, with `--shard`: `--merge` puts parts together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<Whole>,
     #[serde(flatten)]
     extra: Extra,
+}
+
+/// Which part of a hunt that was, in a line.
+#[must_use]
+pub fn shard(whole: &Whole, seeds: &std::ops::Range<u64>) -> String {
+    let Whole { number, of, .. } = whole;
+    let seeds = match seeds.end.checked_sub(seeds.start) {
+        None | Some(0) => "without seeds".to_owned(),
+        _ => format!("seeds {} to {}", seeds.start, seeds.end - 1),
+    };
+    format!("part {number} of {of}, {seeds}: with --format json its report goes into `warpstep hunt … --merge`\n")
 }
 
 /// What PCT promises.
@@ -345,6 +360,12 @@ impl Bound {
 }
 
 impl<'a> Hunt<'a> {
+    /// The same of a part of a hunt, if it is one.
+    #[must_use]
+    pub fn of_whole(self, shard: Option<Whole>) -> Self {
+        Self { shard, ..self }
+    }
+
     /// What a hunt that ends with an exit code came to.
     #[must_use]
     pub fn new(exit: Exit, hunted: &'a Hunted, scope: &Scope<'a>, findings: &'a [Found], extra: Extra) -> Self {
@@ -367,6 +388,7 @@ impl<'a> Hunt<'a> {
             max_steps: scope.limits.steps,
             bound: Bound::of(scope),
             findings,
+            shard: None,
             extra,
         }
     }

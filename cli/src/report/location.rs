@@ -55,6 +55,18 @@ pub(super) fn uri(name: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
+/// The name of the file that a reference of ours is of: what [`uri`] was made from, but for parts that change nothing.
+pub(super) fn name_of(uri: &str) -> String {
+    let path = uri.strip_prefix("file://").unwrap_or(uri);
+    let (mut bytes, mut rest) = (Vec::with_capacity(path.len()), path.bytes());
+    while let Some(byte) = rest.next() {
+        let digit = |byte: Option<u8>| byte.and_then(|b| char::from(b).to_digit(16));
+        let encoded = if byte == b'%' { digit(rest.next()).zip(digit(rest.next())) } else { None };
+        bytes.push(encoded.and_then(|(high, low)| u8::try_from(high * 16 + low).ok()).unwrap_or(byte));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Percent-encoding of one segment of a path (RFC 3986, section 2). A colon would begin a scheme.
 fn encode(part: &str) -> String {
     let mut out = String::new();
@@ -78,6 +90,13 @@ mod tests {
         assert_eq!(uri("./a b/ü.ptx"), "a%20b/%C3%BC.ptx");
         assert_eq!(uri("../c:/50%.ptx"), "../c%3A/50%25.ptx");
         assert_eq!(uri("/tmp/k.ptx"), "file:///tmp/k.ptx");
+    }
+
+    #[test]
+    fn references_become_names() {
+        for name in ["kernel.ptx", "a b/ü.ptx", "../c:/50%.ptx", "/tmp/k.ptx", "/"] {
+            assert_eq!(name_of(&uri(name)), name);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// The exit code.
-#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
 #[schemars(extend("enum" = [0, 1, 2, 3, 4, 101]))]
 pub struct Exit(pub u8);
 

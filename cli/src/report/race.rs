@@ -106,6 +106,12 @@ impl<'a> RacesReport<'a> {
         self.findings.iter().map(|f| f.report(self.sources))
     }
 
+    /// Of each pair of lines the race whose remedy helps against all of them; and those that are suppressed.
+    pub fn by_lines(&self) -> impl Iterator<Item = StopReport<'_>> {
+        let groups = self.groups().into_iter().filter_map(|group| Some(group.first()?.report(self.sources)));
+        groups.chain(self.all().filter(|report| report.suppressed.is_some()))
+    }
+
     /// Those that are not suppressed, by their pairs of lines: what orders the first one, the widest, orders all.
     fn groups(&self) -> Vec<Vec<&Told<'_>>> {
         let mut groups: IndexMap<_, Vec<&Told<'_>>> = IndexMap::new();

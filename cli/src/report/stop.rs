@@ -48,6 +48,13 @@ pub fn exit_code(stop: &Stop) -> u8 {
     }
 }
 
+/// The exit code of several things: an error of ours first, then wrong input, a defect, what is unsupported, and limits.
+#[must_use]
+pub fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
+    let rank = |code: &u8| [0, 3, 4, 1, 2].iter().position(|c| c == code).unwrap_or(usize::MAX);
+    codes.into_iter().max_by_key(rank).unwrap_or(0)
+}
+
 impl<'a> StopReport<'a> {
     /// A report of why a run of `env` stopped; `sources` are its files.
     #[must_use]

@@ -25,6 +25,11 @@ pub struct Suppressed {
 }
 
 impl Suppressed {
+    /// The entry's reason.
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
+    }
+
     /// By an entry of a suppression file that `sources` has.
     #[must_use]
     pub fn new(entry: &Suppression, sources: &SourceMap) -> Self {

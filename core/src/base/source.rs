@@ -88,6 +88,7 @@ impl Source {
 pub struct SourceMap {
     files: Vec<Source>,
     confined: bool,
+    arch: Option<u32>,
 }
 
 impl SourceMap {
@@ -95,6 +96,18 @@ impl SourceMap {
     #[must_use]
     pub fn confined(self, confined: bool) -> Self {
         Self { confined, ..self }
+    }
+
+    /// The same, where of a binary with PTX for several architectures that of one is taken, e.g. 80 for sm_80.
+    #[must_use]
+    pub fn for_arch(self, arch: Option<u32>) -> Self {
+        Self { arch, ..self }
+    }
+
+    /// The architecture whose PTX is taken of a binary, if one was named.
+    #[must_use]
+    pub const fn arch(&self) -> Option<u32> {
+        self.arch
     }
 
     /// Whether files may name others of their own folder only.

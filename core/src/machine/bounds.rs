@@ -240,6 +240,20 @@ impl Bounds {
         Self::new(Host { taken: inner.host.taken, interrupted: None }, Some(time), Some(bytes), false)
     }
 
+    /// Bounds of a part of the work that goes on beside other parts: a time of its own, and the memory that all of them have
+    /// together, counted from where these bounds began. Bounds that bound nothing have no such parts.
+    #[must_use]
+    pub fn beside(&self, time: Option<Duration>) -> Self {
+        let Some(inner) = &self.0 else { return Self::default() };
+        let part = Self::new(inner.host.clone(), time, inner.cap, inner.search);
+        if let Some(own) = &part.0 {
+            own.base.store(inner.base.load(Ordering::Relaxed), Ordering::Relaxed);
+            // What others hold must not become the part's beginning.
+            own.counts.store(true, Ordering::Relaxed);
+        }
+        part
+    }
+
     /// How many bytes may still be taken. `None`: they are not bounded.
     #[must_use]
     pub fn spare(&self) -> Option<u64> {
@@ -349,6 +363,22 @@ mod tests {
         assert_eq!((bounds.up(), bounds.room(10, Taker::Blocks)), (None, None));
         let limit = LimitKind::Taken { cap: 10, taken: 11, by: Taker::Stacks };
         assert_eq!(bounds.room(11, Taker::Stacks), Some(limit));
+    }
+
+    #[test]
+    fn parts_beside_each_other_share_the_memory() {
+        static TAKEN: AtomicU64 = AtomicU64::new(0);
+        let host = Host { taken: Some(|| TAKEN.load(Ordering::Relaxed)), interrupted: None };
+        let whole = Bounds::new(host, None, Some(100), false);
+        TAKEN.store(SLACK + 90, Ordering::Relaxed);
+        // What another part holds is counted from where the whole began, also when a part says that its work begins.
+        let part = whole.beside(Some(Duration::from_secs(3600)));
+        part.count_from_here();
+        assert_eq!((part.spare(), part.room(10, Taker::Run)), (Some(10), None));
+        assert!(matches!(part.room(11, Taker::Run), Some(LimitKind::Taken { cap: 100, taken: 101, .. })));
+        TAKEN.store(SLACK + 50, Ordering::Relaxed);
+        assert_eq!(part.spare(), Some(50));
+        assert!(whole.left().is_none() && part.left().is_some());
     }
 
     #[test]

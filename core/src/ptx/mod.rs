@@ -5,6 +5,7 @@
 
 mod error;
 mod explain;
+pub mod fatbin;
 mod grammar;
 mod number;
 mod parse;

@@ -13,6 +13,7 @@ pub use device::{ScriptDevice, ScriptState, programs};
 pub use run::By;
 
 use super::problem::At;
+use super::wishes::Wishes;
 use super::{Buffer, Expect, ExpectStdout, Global, KernelLaunch};
 use indexmap::IndexMap;
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ pub struct Script {
     pub steps: Vec<Step>,
     /// Expected output of `printf`.
     pub stdout: Option<ExpectStdout>,
+    /// What it asks of tests.
+    pub test: Wishes,
 }
 
 impl Script {

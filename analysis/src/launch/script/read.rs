@@ -6,11 +6,12 @@ use crate::launch::file::{Reader, folder_of, stdout, text_of};
 use crate::launch::folder::Folder;
 use crate::launch::problem::{At, Problem, ProblemKind};
 use crate::launch::toml::{Item, Table, document};
+use crate::launch::wishes::wishes;
 use indexmap::IndexMap;
 use std::path::Path;
 use toml::de::DeTable;
 
-const ROOT: &[&str] = &["programs", "contexts", "host", "expect_stdout"];
+const ROOT: &[&str] = &["programs", "contexts", "host", "expect_stdout", "test"];
 const PROGRAM: &[&str] = &["ptx"];
 const CONTEXT: &[&str] = &["buffers"];
 const CREATE: &[&str] = &["do", "context"];
@@ -99,6 +100,7 @@ impl<'f> Steps<'f> {
             root.problem(missing("context", name, self.contexts.keys()), at);
         }
         self.script.stdout = root.get("expect_stdout").and_then(|item| stdout(&item));
+        self.script.test = wishes(root);
     }
 
     fn step(&mut self, table: &Table<'_, '_>) -> Option<Do> {

@@ -5,28 +5,26 @@
 //! defect stays a result and carries its suppression. Sections in comments are the standard's.
 
 mod place;
+mod project;
 
 use super::diagnostic::{Diagnostic, NOWHERE, said};
 use super::location::location;
+use super::roots::Roots;
 use super::run;
 use super::stop::StopReport;
 use crate::base::SourceMap;
-use crate::launch::{At, Unexpected};
+use crate::launch::{At, OUTPUT_MISMATCH, RESULT_MISMATCH, Unexpected};
 use crate::verdict::{Kind, Place, Stop};
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// What buffers hold something else than a launch file expects.
-const RESULT_MISMATCH: &str = "result-mismatch";
-/// What the device printed is not what a launch file expects.
-const OUTPUT_MISMATCH: &str = "output-mismatch";
 /// Further parties that a result relates to: a deadlock may have thousands.
 const PARTIES: usize = 16;
 
 /// A log being made: one run of one command.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Log {
     /// By their ids.
     rules: IndexMap<&'static str, Value>,
@@ -36,6 +34,8 @@ pub struct Log {
     /// About how it was asked for: flags, files that cannot be read, schedules.
     configuration: Vec<Value>,
     properties: Map<String, Value>,
+    /// Where the files of the project lie, if the log is about one.
+    roots: Option<Roots>,
 }
 
 impl Default for Log {
@@ -60,7 +60,7 @@ impl Default for Log {
             rules.insert(id, value);
         }
         let (results, execution, configuration, properties) = Default::default();
-        Self { rules, results, execution, configuration, properties }
+        Self { rules, results, execution, configuration, properties, roots: None }
     }
 }
 
@@ -83,6 +83,9 @@ impl Log {
             }
             let cuda = places.iter().take(PARTIES).filter_map(|p| report.cuda_location(p.pc, "in the CUDA source"));
             related(&mut result, cuda);
+            if let Some(roots) = &self.roots {
+                project::prefer_source(&mut result, report, first.pc, roots);
+            }
             result["codeFlows"] = flows(report, &places);
             result["partialFingerprints"] = json!({ "warpstep/v1": format!("{:016x}", report.fingerprint(first)) });
         }
@@ -144,7 +147,8 @@ impl Log {
 
     /// The log of a command that ends with this exit code.
     #[must_use]
-    pub fn finish(self, exit: u8) -> Value {
+    pub fn finish(mut self, exit: u8) -> Value {
+        self.place_in_project();
         let rules: Vec<Value> = self.rules.into_values().collect();
         let version = env!("CARGO_PKG_VERSION");
         json!({

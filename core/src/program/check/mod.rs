@@ -25,6 +25,7 @@ mod video;
 
 pub use error::{CheckError, Expected, Found, Problem};
 pub use scope::{ParamKind, Symbol, SymbolKind};
+pub use version::HIGHEST;
 
 use crate::base::Span;
 use crate::program::forms::{Need, Types};

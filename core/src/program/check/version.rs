@@ -58,6 +58,9 @@ pub fn target(name: &str) -> Option<(u16, (u16, u16))> {
     Some((sm, first))
 }
 
+/// The highest architecture that PTX can be for.
+pub const HIGHEST: u32 = 121;
+
 /// Words of `.target` that are not architectures.
 pub const PLATFORM: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
@@ -70,6 +73,8 @@ mod tests {
         assert_eq!(target("sm_90"), Some((90, (7, 8))));
         assert_eq!(target("sm_90a"), Some((90, (8, 0))));
         assert_eq!(target("sm_81"), None);
+        let known = |sm: u32| target(&format!("sm_{sm}")).is_some();
+        assert!(known(HIGHEST) && !(HIGHEST + 1..1000).any(known));
         assert!(version_exists((8, 8)) && !version_exists((8, 9)) && !version_exists((2, 4)));
     }
 }
