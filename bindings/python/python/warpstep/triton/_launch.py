@@ -1,0 +1,106 @@
+"""A launch that a Triton program makes, with all that it needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from triton.runtime import _allocation
+
+from warpstep import _session
+from warpstep._module import Kernel, Run, Shape, native_options, shaped
+from warpstep._searches import launch_in_session
+from warpstep.triton import _settings
+from warpstep.triton._taken import Taken
+from warpstep.triton._values import Given, flattened
+
+if TYPE_CHECKING:
+    from warpstep.triton._driver import Loaded
+
+#: Parameters behind those of the program: memory that kernels of some sorts need.
+_SCRATCH = ("global_scratch", "profile_scratch")
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A kernel with its shape and its arguments."""
+
+    #: What the program calls it.
+    name: str
+    #: The kernel of its PTX.
+    kernel: Kernel
+    #: Blocks, threads of a block, shared memory.
+    shape: Shape
+    #: Its arguments as Triton has them.
+    given: tuple[Given, ...]
+    #: Whether pointers have the bounds of their whole storage.
+    storage: bool
+
+    def taken(self) -> Taken:
+        """Describe the arguments as they are now."""
+        return Taken(self.kernel, self.given, self.storage)
+
+    def options(self, more: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the options that hold, and more."""
+        return native_options({**_settings.current().options, **more})
+
+    def run(self, expect: Any = None, schedule: str | None = None, **more: Any) -> Run:
+        """Run it as the settings and the session of pytest say; `schedule`: one that is repeated."""
+        settings = _settings.current()
+        asked = _session.current or _session.Session()
+        if schedule is not None or settings.seeds:
+            seeds = max(asked.seeds, settings.seeds)
+            asked = _session.Session(check=asked.check, seeds=seeds, schedule=schedule or asked.schedule)
+        with_options = self.options(more)
+        run = launch_in_session(asked, self.kernel[self.shape], self.taken(), with_options, expect)
+        settings.runs.append((self.name, run))
+        if run.output:
+            sys.stdout.write(run.printed)
+        return run
+
+    def __repr__(self) -> str:
+        return f"<launch of {self.name}, blocks {self.shape[0]}, threads {self.shape[1]}>"
+
+
+def launch_of(
+    source: Any, metadata: Any, function: Loaded, grid: tuple[int, int, int], stream: Any, arguments: tuple[Any, ...]
+) -> Launched | None:
+    """Give the launch of a compiled kernel; `None` where it has no blocks."""
+    if 0 in grid:
+        return None
+    clusters = getattr(metadata, "num_ctas", 1)
+    if clusters != 1:
+        raise NotImplementedError(f"num_ctas={clusters}: blocks in clusters are not supported; give num_ctas=1")
+    signature = source.signature
+    described = bool(getattr(metadata, "tensordesc_meta", None))
+    given = list(flattened(_named(source, signature), arguments, described))
+    wanted = len(function.kernel.parameters) - len(given)
+    if not 0 <= wanted <= len(_SCRATCH):
+        kernel, count = function.kernel, len(given)
+        raise RuntimeError(f"{kernel} has {len(kernel.parameters)} parameters, and {count} arguments were given for them")
+    blocks = grid[0] * grid[1] * grid[2]
+    given += [(name, "*i8", _scratch(name, metadata, blocks, stream)) for name in _SCRATCH[:wanted]]
+    shape = shaped(grid, int(metadata.num_warps) * int(metadata.warp_size), function.shared)
+    return Launched(metadata.name, function.kernel, shape, tuple(given), _settings.current().storage)
+
+
+def _named(source: Any, signature: Any) -> Mapping[str, Any]:
+    """The signature by names, which sources that are no Python have numbers for."""
+    return {str(name): kind for name, kind in signature.items()}
+
+
+def _scratch(name: str, metadata: Any, blocks: int, stream: Any) -> Any:
+    """Memory that a kernel needs besides its arguments, from whom the program says."""
+    size = getattr(metadata, f"{name}_size", 0) * blocks
+    if size == 0:
+        return None
+    align = getattr(metadata, f"{name}_align", 1)
+    if name == "global_scratch":
+        return _allocation._allocator.get()(size, align, stream)
+    from triton.runtime import driver
+
+    return driver.active.allocate_default_profile_scratch(size, align, stream)
+
+
