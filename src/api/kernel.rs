@@ -6,7 +6,7 @@ use super::dimensions::Dimensions;
 use super::error::Error;
 use super::left::{Left, Verdict};
 use super::module::Module;
-use crate::check::{Check, Observers, RacesOptions};
+use crate::check::{Benign, Check, Observers, RacesOptions};
 use crate::explore::Progress;
 use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar};
 use crate::machine::{Config, ControlModel, Interrupted, MemoryModel};
@@ -36,6 +36,8 @@ pub struct Kernel<'a> {
     /// The caller's own code that judges results.
     pub(super) verdict: Option<Verdict>,
     pub(super) checks: Vec<Check>,
+    /// The races that are no defects.
+    pub(super) benign: Benign,
     /// Whether the caller wants what is done to end.
     pub(super) interrupted: Option<Interrupted>,
     /// Threads of this computer that a hunt takes.
@@ -77,6 +79,7 @@ impl<'a> Kernel<'a> {
             expected: Vec::new(),
             verdict: None,
             checks: Vec::new(),
+            benign: Benign::default(),
             interrupted: None,
             jobs: None,
             host: None,
@@ -188,6 +191,12 @@ impl<'a> Kernel<'a> {
         if !self.checks.contains(&check) {
             self.checks.push(check);
         }
+        self
+    }
+
+    /// Which races are no defects; those of lanes of one instruction that store the same value if nothing is said.
+    pub const fn benign(mut self, races: Benign) -> Self {
+        self.benign = races;
         self
     }
 
@@ -307,7 +316,8 @@ impl<'a> Kernel<'a> {
 
     /// How a run looks for races: it ends at the first.
     pub(super) fn races(&self) -> RacesOptions {
-        RacesOptions { remote: self.config.memory.has_remote(), stopping: true, ..RacesOptions::default() }
+        let (benign, remote) = (self.benign, self.config.memory.has_remote());
+        RacesOptions { benign, remote, stopping: true, ..RacesOptions::default() }
     }
 
     /// The observers of a run that ends at the first defect.

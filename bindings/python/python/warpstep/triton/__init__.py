@@ -15,14 +15,15 @@ Where the seam is
 Triton has two halves that meet in ``JITFunction.run``: a compiler, chosen by a target (``triton.backends.backends``), and a driver,
 which is whatever ``triton.runtime.driver.active`` is. Both are replaced, and nothing between them:
 
-* The *compiler* is Triton's own for NVIDIA (`_backend`), so that the PTX is what a GPU's driver would get; only its last stage, which
-  has ptxas make machine code, gives the PTX itself. What it compiles has another key in Triton's cache than what is compiled for a GPU.
-* The *driver* (`_driver`) says what device there is, loads the PTX as a `warpstep.Module`, and launches. Above it are specialisation,
-  autotuning, heuristics, hooks and caches as always; a seam higher up (in ``JITFunction.run``) would have to imitate them, and one
-  lower down (a library that acts as ``libcuda.so``) would see addresses where it has to know memory.
+* The *compiler* is Triton's own for NVIDIA (`_backend`), so that the PTX is what a GPU's driver would get; only its last stage,
+  which has ptxas make machine code, gives the PTX itself. What it compiles has another key in Triton's cache than what is compiled
+  for a GPU.
+* The *driver* (`_driver`) says what device there is, loads the PTX as a `warpstep.Module`, and launches. Above it are
+  specialisation, autotuning, heuristics, hooks and caches as always; a seam higher up (in ``JITFunction.run``) would have to imitate
+  them, and one lower down (a library that acts as ``libcuda.so``) would see addresses where it has to know memory.
 
-Programs also speak to torch of a device ``"cuda"``; `_torch` answers for it, with tensors of the CPU. numpy arrays, which Triton itself
-refuses, are wrapped on the way in (`_arrays`).
+Programs also speak to torch of a device ``"cuda"``; `_torch` answers for it, with tensors of the CPU. numpy arrays, which Triton
+itself refuses, are wrapped on the way in (`_arrays`).
 """
 
 from __future__ import annotations

@@ -20,12 +20,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--check", metavar="CHECKS", help=f"look for these in every launch: {', '.join(CHECKS)}")
     parser.add_argument("--seed", type=int, help="a random schedule")
-    parser.add_argument("--seeds", type=int, default=0, metavar="N", help="hunt every launch through N random schedules first")
+    parser.add_argument(
+        "--seeds", type=int, default=0, metavar="N", help="hunt every launch through N random schedules first"
+    )
     parser.add_argument("--control", help="the control model")
     parser.add_argument("--target", default="80", help="the architecture that kernels are compiled for (80)")
     parser.add_argument("--tune", choices=("first", "instructions"), default="first", help="how autotuning chooses")
     parser.add_argument("--bounds", choices=("tensor", "storage"), default="tensor", help="the bounds of pointers")
-    parser.add_argument("--benchmarks", action="store_true", help="run the program's benchmarks, which count instructions")
+    parser.add_argument(
+        "--benchmarks", action="store_true", help="run the program's benchmarks, which count instructions"
+    )
     parser.add_argument("--multiprocessors", type=int, metavar="N", help="what programs are told that the device has")
     parser.add_argument("program", type=Path)
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="…", help="arguments of the program")
@@ -37,7 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
     sys.path.insert(0, str(given.program.resolve().parent))
     try:
         with here(
-            target=given.target, seeds=given.seeds, tune=given.tune, bounds=given.bounds, benchmarks=given.benchmarks, **options
+            target=given.target,
+            seeds=given.seeds,
+            tune=given.tune,
+            bounds=given.bounds,
+            benchmarks=given.benchmarks,
+            **options,
         ) as door:
             runpy.run_path(str(given.program), run_name="__main__")
     except Error as error:

@@ -1,9 +1,9 @@
 """Addresses that programs pass as numbers: in tables of pointers, or as an integer.
 
-A program that asks a tensor for its address (``x.data_ptr()``) may put it into a tensor of 64-bit integers, as grouped products of
-matrices do, and a kernel follows it. On warpstep's device memory lies elsewhere. So tensors that were asked are remembered, for as long
-as they are alive, and where memory of 64-bit integers that a kernel gets holds an address of one of them, the kernel finds there
-the address on the device. An address that nobody was asked for stays a number, and following it is a defect.
+A program that asks a tensor for its address (``x.data_ptr()``) may put it into a tensor of 64-bit integers, as grouped products
+of matrices do, and a kernel follows it. On warpstep's device memory lies elsewhere. So tensors that were asked are remembered, for
+as long as they are alive, and where memory of 64-bit integers that a kernel gets holds an address of one of them, the kernel finds
+there the address on the device. An address that nobody was asked for stays a number, and following it is a defect.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def bytes_at(start: int, end: int, readonly: bool = False) -> NDArray[np.uint8]:
     """Give bytes of this process, which their owner keeps alive, as an array."""
     if end <= start:
         return np.empty(0, dtype=np.uint8)
-    array = np.frombuffer((ctypes.c_uint8 * (end - start)).from_address(start), dtype=np.uint8)
+    array = np.frombuffer(memoryview((ctypes.c_uint8 * (end - start)).from_address(start)), dtype=np.uint8)
     array.flags.writeable = not readonly
     return array
 
@@ -79,7 +79,9 @@ def wrapped(value: Any) -> Any:
     """Give a numpy array as Triton takes it, also in tuples, and everything else as it is."""
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject or not value.dtype.isnative or value.dtype.kind not in "biufV":
-            raise TypeError(f"an array of {value.dtype} is no argument of a Triton kernel: give numbers in native byte order")
+            raise TypeError(
+                f"an array of {value.dtype} is no argument of a Triton kernel: give numbers in native byte order"
+            )
         return Array(value)
     if type(value) is tuple and any(isinstance(each, (np.ndarray, tuple)) for each in value):
         return tuple(wrapped(each) for each in value)
@@ -103,7 +105,9 @@ def memory_of(value: Any, storage: bool = False) -> Memory | None:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return _of_torch(value, storage)
-    raise TypeError(f"a {type(value).__name__} is no memory that a kernel can work on: give a tensor of the CPU or a numpy array")
+    raise TypeError(
+        f"a {type(value).__name__} is no memory that a kernel can work on: give a tensor of the CPU or a numpy array"
+    )
 
 
 def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
@@ -119,7 +123,9 @@ def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bo
 def _of_torch(tensor: Any, storage: bool) -> Memory | None:
     if tensor.layout != sys.modules["torch"].strided or tensor.untyped_storage().device.type != "cpu":
         where = f"{tensor.layout} of {tensor.untyped_storage().device}" if hasattr(tensor, "layout") else "elsewhere"
-        raise TypeError(f"a tensor that is {where} has no memory here: give a strided tensor of the CPU, such as x.cpu()")
+        raise TypeError(
+            f"a tensor that is {where} has no memory here: give a strided tensor of the CPU, such as x.cpu()"
+        )
     if tensor.numel() == 0:
         return None
     held = tensor.untyped_storage()

@@ -74,7 +74,9 @@ def target_of(target: Any) -> GPUTarget:
     """
     if isinstance(target, GPUTarget):
         if target.backend != "cuda":
-            raise ValueError(f"target={target}: kernels for {target.backend} are no PTX; give GPUTarget('cuda', 80, 32)")
+            raise ValueError(
+                f"target={target}: kernels for {target.backend} are no PTX; give GPUTarget('cuda', 80, 32)"
+            )
         return target
     found = re.fullmatch(r"(?:sm_?)?(\d{2,3})a?", str(target))
     if found is None:

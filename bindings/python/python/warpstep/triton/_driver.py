@@ -177,4 +177,3 @@ def device_name() -> str:
     arch = int(_settings.current().target.arch)
     name = _DEVICES.get(arch, (0, f"sm_{arch}"))[1]
     return f"warpstep {warpstep.__version__} ({name})"
-

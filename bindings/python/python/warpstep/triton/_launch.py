@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from triton.runtime import _allocation
 
 from warpstep import _session
+from warpstep._errors import Defect, Error
 from warpstep._module import Kernel, Run, Shape, native_options, shaped
 from warpstep._searches import launch_in_session
 from warpstep.triton import _settings
@@ -44,7 +45,7 @@ class Launched:
 
     def options(self, more: Mapping[str, Any]) -> dict[str, Any]:
         """Give the options that hold, and more."""
-        return native_options({**_settings.current().options, **more})
+        return native_options({"benign": "same-value", **_settings.current().options, **more})
 
     def run(self, expect: Any = None, schedule: str | None = None, **more: Any) -> Run:
         """Run it as the settings and the session of pytest say; `schedule`: one that is repeated."""
@@ -54,11 +55,32 @@ class Launched:
             seeds = max(asked.seeds, settings.seeds)
             asked = _session.Session(check=asked.check, seeds=seeds, schedule=schedule or asked.schedule)
         with_options = self.options(more)
-        run = launch_in_session(asked, self.kernel[self.shape], self.taken(), with_options, expect)
+        taken = self.taken()
+        try:
+            run = launch_in_session(asked, self.kernel[self.shape], taken, with_options, expect)
+        except Defect as error:
+            raise self._assertion(error, taken, with_options) from None
         settings.runs.append((self.name, run))
         if run.output:
             sys.stdout.write(run.printed)
         return run
+
+    def _assertion(self, error: Defect, taken: Taken, options: dict[str, Any]) -> Defect:
+        """The failed assertion behind a barrier that lanes do not reach because of it, if it is one.
+
+        Triton puts a barrier behind each assertion, which lanes whose assertion holds may reach first. Where threads are
+        scheduled one by one a warp does not wait for its lanes, and the assertion is told.
+        """
+        module = self.kernel.module
+        if error.code != "barrier-divergence" or "__assertfail" not in module.text:
+            return error
+        try:
+            module.native.run(self.kernel.name, self.shape, taken.described, {**options, "control": "thread"})
+        except Defect as other:
+            return other if other.code == "assertion" else error
+        except Error:
+            return error
+        return error
 
     def __repr__(self) -> str:
         return f"<launch of {self.name}, blocks {self.shape[0]}, threads {self.shape[1]}>"
@@ -79,7 +101,9 @@ def launch_of(
     wanted = len(function.kernel.parameters) - len(given)
     if not 0 <= wanted <= len(_SCRATCH):
         kernel, count = function.kernel, len(given)
-        raise RuntimeError(f"{kernel} has {len(kernel.parameters)} parameters, and {count} arguments were given for them")
+        raise RuntimeError(
+            f"{kernel} has {len(kernel.parameters)} parameters, and {count} arguments were given for them"
+        )
     blocks = grid[0] * grid[1] * grid[2]
     given += [(name, "*i8", _scratch(name, metadata, blocks, stream)) for name in _SCRATCH[:wanted]]
     shape = shaped(grid, int(metadata.num_warps) * int(metadata.warp_size), function.shared)
@@ -102,5 +126,3 @@ def _scratch(name: str, metadata: Any, blocks: int, stream: Any) -> Any:
     from triton.runtime import driver
 
     return driver.active.allocate_default_profile_scratch(size, align, stream)
-
-

@@ -6,18 +6,24 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 from warpstep import _warpstep
+from warpstep._arguments import Described
 from warpstep._errors import Error
-from warpstep._module import Options, Run
+from warpstep._module import Options, Run, Shape
 from warpstep._searches import Comparison, Finding, Hunted, Proof, Seen, _finding, _hunted
 from warpstep.triton import _settings
 from warpstep.triton._launch import Launched
+
+#: The kernel in its module with its shape; the arguments; what judges results; options.
+_Search = tuple[
+    tuple[_warpstep.Module, str, Shape], list[Described], Callable[[list[bytes]], str | None] | None, dict[str, Any]
+]
 
 
 class Prepared:
     """A launch with its arguments. Searches leave tensors as they are; `run` and `replay` leave results in them.
 
-    `expect` is code that is called with the tensors and arrays that a run left, in the order of the parameters, and is true, or `None`,
-    when they are right; it may also give a text that says what is wrong, or assert.
+    `expect` is code that is called with the tensors and arrays that a run left, in the order of the parameters, and is true, or
+    `None`, when they are right; it may also give a text that says what is wrong, or assert.
     """
 
     def __init__(self, launched: Launched) -> None:
@@ -86,11 +92,16 @@ class Prepared:
         """The PTX of the kernel."""
         return self._launched.kernel.module.text
 
-    def _search(self, expect: Any, options: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any]]:
+    def _search(self, expect: Any, options: dict[str, Any]) -> _Search:
         kernel, taken = self._launched.kernel, self._launched.taken()
         described, judge = taken.expecting(expect)
         self._owners = taken.owners
-        return (kernel.module.native, kernel.name, self._launched.shape), described, judge, self._launched.options(options)
+        return (
+            (kernel.module.native, kernel.name, self._launched.shape),
+            described,
+            judge,
+            self._launched.options(options),
+        )
 
     def __repr__(self) -> str:
         return f"<prepared: {self._launched!r}>"
@@ -109,6 +120,10 @@ def prepare(launch: Callable[..., Any], *args: Any, **kwargs: Any) -> Prepared:
     finally:
         settings.act = act
     if len(launches) != 1:
-        made = "no launch" if not launches else f"{len(launches)} launches, of which later ones need what earlier ones leave"
+        made = (
+            "no launch"
+            if not launches
+            else f"{len(launches)} launches, of which later ones need what earlier ones leave"
+        )
         raise ValueError(f"the call makes {made}: give one that launches one kernel")
     return Prepared(launches[0])

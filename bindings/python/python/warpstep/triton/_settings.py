@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from triton.backends.compiler import GPUTarget
 
@@ -36,7 +36,7 @@ class Settings:
     #: Properties of the device that differ from those of the target.
     properties: Mapping[str, int] = field(default_factory=dict)
     #: What is done with a launch.
-    act: Callable[[Launched], None] = lambda launched: launched.run()
+    act: Callable[[Launched], Any] = lambda launched: launched.run()
     #: How many configurations were looked at without being run.
     tried: int = 0
     #: The launches that ended as they should, with the names of their kernels.
@@ -70,6 +70,3 @@ def pop() -> Settings:
 def any_hold() -> bool:
     """Whether there are any."""
     return bool(_all)
-
-
-

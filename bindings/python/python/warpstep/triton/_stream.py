@@ -70,6 +70,9 @@ class Event:
         return True
 
 
+_Stream = Stream
+
+
 class Interface:
     """The part of ``torch.cuda`` that Triton's own benchmarks use."""
 
@@ -81,17 +84,17 @@ class Interface:
         """Wait for nothing."""
 
     @staticmethod
-    def current_stream(device: Any = None) -> Stream:
+    def current_stream(device: Any = None) -> _Stream:
         """Give the one stream."""
         return Stream()
 
     @staticmethod
-    def default_stream(device: Any = None) -> Stream:
+    def default_stream(device: Any = None) -> _Stream:
         """Give the one stream."""
         return Stream()
 
     @staticmethod
-    def stream(stream: Any) -> Stream:
+    def stream(stream: Any) -> _Stream:
         """Give the one stream, as a context."""
         return Stream()
 

@@ -47,7 +47,7 @@ class Taken(Arguments):
             if kind.startswith("*") and not isinstance(value, int):
                 memory = None if value is None else memory_of(value, storage)
                 if memory is not None:
-                    self._memory(place, name, _ELEMENTS.get(kind[1:].removeprefix("k"), "b8"), memory)
+                    self._pass(place, name, _ELEMENTS.get(kind[1:].removeprefix("k"), "b8"), memory)
                     self._values.append((unwrapped(value), place))
                     if kind[-3:] == "i64" or kind[-3:] == "u64":
                         tables.append(place)
@@ -58,10 +58,10 @@ class Taken(Arguments):
                 late.append((place, name, int(value)))
         self._apart()
         for place, name, address in late:
-            self._number(place, name, address, known)
+            self._address(place, name, address, known)
         self._follow(tables, known)
 
-    def _memory(self, place: int, name: str, element: str, memory: Memory) -> None:
+    def _pass(self, place: int, name: str, element: str, memory: Memory) -> None:
         self._memories[place] = (name, memory)
         self.owners.append(memory.owner)
         self.described[place] = _described("memory", name, element, memory)
@@ -93,13 +93,15 @@ class Taken(Arguments):
                 # The pointer is a part of memory: what it is a part of stands beside the arguments.
                 whole = self._beside(f"{name} (storage)", memory)
                 self._values = [(value, whole if at == place else at) for value, at in self._values]
-                inside = Memory(memory.address, memory.end, memory.address, memory.storage, memory.readonly, memory.owner)
+                inside = Memory(
+                    memory.address, memory.end, memory.address, memory.storage, memory.readonly, memory.owner
+                )
                 self.described[place] = _described("memory", name, self.described[place][2], inside)
                 self._memories[place] = (name, inside)
         for start, end, name, owner in wholes:
             self._beside(f"{name} (storage)", Memory(start, end, start, (start, end), False, owner))
 
-    def _number(self, place: int, name: str, address: int, known: Known) -> None:
+    def _address(self, place: int, name: str, address: int, known: Known) -> None:
         """Pass an address that was given as a number as a pointer."""
         memory = known.at(address)
         if memory is not None:
@@ -111,8 +113,7 @@ class Taken(Arguments):
         for place, (_, held) in self._memories.items():
             if held.start <= memory.start and memory.end <= held.end:
                 return place
-        place = self._beside(f"*{name}", memory)
-        return place
+        return self._beside(f"*{name}", memory)
 
     def _follow(self, tables: list[int], known: Known) -> None:
         """Tell which bytes of memory are addresses of other memory, and what these lead to."""

@@ -1,8 +1,8 @@
 """torch's device ``"cuda"`` on a computer that has none: programs that ask for it get tensors of the CPU.
 
-What is replaced, while a `warpstep.triton.here` holds: functions that make tensors and take ``device=``; what moves tensors and modules
-there; ``is_cuda``, which is true; what ``torch.cuda`` says of the device; ``data_ptr``, which takes note of who was asked for an address.
-``x.device`` is the CPU, as ``triton.runtime.driver.active.get_active_torch_device()`` is.
+What is replaced, while a `warpstep.triton.here` holds: functions that make tensors and take ``device=``; what moves tensors and
+modules there; ``is_cuda``, which is true; what ``torch.cuda`` says of the device; ``data_ptr``, which takes note of who was asked for
+an address. ``x.device`` is the CPU, as ``triton.runtime.driver.active.get_active_torch_device()`` is.
 """
 
 from __future__ import annotations

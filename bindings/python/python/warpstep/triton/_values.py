@@ -80,8 +80,6 @@ def _brain(value: float) -> bytes:
         [bits] = struct.unpack("<I", struct.pack("<f", value))
     except OverflowError:
         [bits] = struct.unpack("<I", struct.pack("<f", float("inf") if value > 0 else float("-inf")))
-    if bits & 0x7F800000 == 0x7F800000:
-        half = bits >> 16 | (0x40 if bits & 0x7FFFFF else 0)
-    else:
-        half = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-    return struct.pack("<H", half)
+    special = bits & 0x7F800000 == 0x7F800000
+    rounded = bits | (0x400000 if bits & 0x7FFFFF else 0) if special else bits + 0x7FFF + (bits >> 16 & 1)
+    return struct.pack("<H", rounded >> 16)
