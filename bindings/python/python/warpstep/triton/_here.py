@@ -144,6 +144,7 @@ def _change_launches(changes: Changes) -> None:
     @functools.wraps(tuned)
     def tune(self: Any, *args: Any, **kwargs: Any) -> Any:
         before, self.cache = self.cache, _chosen.setdefault(self, {})
+        _settings.current().fits = False
         try:
             return tuned(self, *map(wrapped, args), **_all_wrapped(kwargs))
         finally:

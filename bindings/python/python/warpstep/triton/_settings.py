@@ -37,8 +37,8 @@ class Settings:
     properties: Mapping[str, int] = field(default_factory=dict)
     #: What is done with a launch.
     act: Callable[[Launched], Any] = lambda launched: launched.run()
-    #: How many configurations were looked at without being run.
-    tried: int = 0
+    #: Whether autotuning has met a configuration that fits, where the first one is to be chosen.
+    fits: bool = False
     #: The launches that ended as they should, with the names of their kernels.
     runs: list[tuple[str, Run]] = field(default_factory=list)
 

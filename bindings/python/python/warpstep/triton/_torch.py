@@ -111,6 +111,11 @@ def _name(*_: Any) -> str:
     return device_name()
 
 
+def _own(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of its own that answers the same: torch's compiler keeps tables by function."""
+    return lambda *args, **kwargs: answer(*args, **kwargs)
+
+
 def _change_device(changes: Changes, torch: Any) -> None:
     nothing = lambda *args, **kwargs: None  # noqa: E731
     zero = lambda *args, **kwargs: 0  # noqa: E731
@@ -120,7 +125,7 @@ def _change_device(changes: Changes, torch: Any) -> None:
         "is_available": true,
         "is_initialized": true,
         "is_bf16_supported": lambda *args, **kwargs: _settings.current().target.arch >= 80,
-        "device_count": lambda: 1,
+        "device_count": lambda *args: 1,
         "get_device_capability": _capability,
         "get_device_properties": _properties,
         "get_device_name": _name,
@@ -129,8 +134,6 @@ def _change_device(changes: Changes, torch: Any) -> None:
         "stream": stream,
         "device": stream,
         "device_of": stream,
-        "Stream": Stream,
-        "Event": Event,
         "mem_get_info": lambda *args: (8 << 30, 8 << 30),
         "set_device": nothing,
         "manual_seed": nothing,
@@ -139,7 +142,10 @@ def _change_device(changes: Changes, torch: Any) -> None:
     told |= dict.fromkeys(("init", "synchronize", "empty_cache", "reset_peak_memory_stats", "ipc_collect"), nothing)
     told |= dict.fromkeys(("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved"), zero)
     for name, value in told.items():
-        changes.set(torch.cuda, name, value)
+        changes.set(torch.cuda, name, _own(value))
+    # The classes stay, since other parts of torch look at what they are; their calls give those of here.
+    for kind, made in ((torch.cuda.Stream, Stream), (torch.cuda.Event, Event)):
+        changes.set(kind, "__new__", staticmethod(lambda cls, *args, made=made, **kwargs: made()))
 
 
 #: What holds now, if anything does.

@@ -55,19 +55,21 @@ def _tuner(kernel: Any) -> Autotuner | None:
 def benchmark(call: Callable[[], Any], *_: Any, quantiles: Sequence[float] | None = None, **__: Any) -> Any:
     """Give what a launch costs, in place of its time, as `Settings.tune` says.
 
-    ``"first"``: nothing runs; a configuration that fits the device costs more than those before, so that the first one is chosen.
+    ``"first"``: nothing runs; the first configuration that fits the device costs nothing, and others are not even compiled.
     ``"instructions"``: it runs once, and costs what it executes.
     """
     settings = _settings.current()
     if settings.tune == "instructions":
         return measured(call, quantiles=quantiles)
+    if settings.fits:
+        return _as_asked(float("inf"), quantiles)
     act, settings.act = settings.act, lambda launched: None
     try:
         call()
     finally:
         settings.act = act
-    settings.tried += 1
-    return _as_asked(float(settings.tried), quantiles)
+    settings.fits = True
+    return _as_asked(0.0, quantiles)
 
 
 def measured(call: Callable[[], Any], *_: Any, quantiles: Sequence[float] | None = None, **more: Any) -> Any:
