@@ -13,10 +13,10 @@ from warpstep._searches import Comparison, Finding, Hunted, Proof, Seen, _findin
 from warpstep.triton import _settings
 from warpstep.triton._launch import Launched
 
-#: The kernel in its module with its shape; the arguments; what judges results; options.
-_Search = tuple[
-    tuple[_warpstep.Module, str, Shape], list[Described], Callable[[list[bytes]], str | None] | None, dict[str, Any]
-]
+#: The kernel in its module with its shape; the arguments; what judges results; options; what keeps memory alive meanwhile.
+_Target = tuple[_warpstep.Module, str, Shape]
+_Judge = Callable[[list[bytes]], str | None] | None
+_Search = tuple[_Target, list[Described], _Judge, dict[str, Any], list[Any]]
 
 
 class Prepared:
@@ -45,7 +45,7 @@ class Prepared:
         """Run the default schedule and one for each seed, and give every distinct defect: as of `warpstep.hunt`."""
         if seeds < 0 or first_seed < 0:
             raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
-        target, described, judge, given = self._search(expect, dict(options, jobs=jobs))
+        target, described, judge, given, _owners = self._search(expect, dict(options, jobs=jobs))
         seeded = (first_seed, first_seed + seeds)
         return _hunted(_warpstep.hunt(*target, described, given, judge, None, seeded))
 
@@ -53,7 +53,9 @@ class Prepared:
         self, *, expect: Any = None, progress: str = "fair", max_states: int | None = None, **options: Unpack[Options]
     ) -> Proof:
         """Go through all its states: as of `warpstep.prove`."""
-        target, described, judge, given = self._search(expect, dict(options, progress=progress, max_states=max_states))
+        target, described, judge, given, _owners = self._search(
+            expect, dict(options, progress=progress, max_states=max_states)
+        )
         holds, findings, states, summary = _warpstep.prove(*target, described, given, judge, None)
         return Proof(holds, tuple(map(_finding, findings)), states, summary)
 
@@ -61,7 +63,7 @@ class Prepared:
         self, *, expect: Any = None, seeds: int = 200, max_states: int | None = None, **options: Unpack[Options]
     ) -> Comparison:
         """Go through all its states under every control model and memory: as of `warpstep.compare`."""
-        target, described, judge, given = self._search(expect, dict(options, max_states=max_states))
+        target, described, judge, given, _owners = self._search(expect, dict(options, max_states=max_states))
         chosen = [key for key in ("control", "memory", "split", "seed") if key in given]
         if chosen:
             raise ValueError(f"{chosen[0]}: all models and schedules are compared")
@@ -77,7 +79,7 @@ class Prepared:
         if isinstance(schedule, Seen):
             models = Options(control=schedule.control, memory=schedule.memory, split=schedule.split)
         taken = self._launched.taken()
-        target, _, _, given = self._search(None, {**models, **options})
+        target, _, _, given, _ = self._search(None, {**models, **options})
         described, judge = taken.expecting(expect)
         module, name, shape = target
         try:
@@ -95,7 +97,6 @@ class Prepared:
     def _search(self, expect: Any, options: dict[str, Any]) -> _Search:
         kernel, taken = self._launched.kernel, self._launched.taken()
         described, judge = taken.expecting(expect)
-        self._owners = taken.owners
         return (
             (kernel.module.native, kernel.name, self._launched.shape),
             described,
