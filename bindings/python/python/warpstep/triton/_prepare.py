@@ -78,9 +78,7 @@ class Prepared:
         models = Options()
         if isinstance(schedule, Seen):
             models = Options(control=schedule.control, memory=schedule.memory, split=schedule.split)
-        taken = self._launched.taken()
-        target, _, _, given, _ = self._search(None, {**models, **options})
-        described, judge = taken.expecting(expect)
+        target, described, judge, given, _owners = self._search(expect, {**models, **options})
         module, name, shape = target
         try:
             return Run(*module.replay(name, shape, described, given, text, judge, None))
@@ -97,12 +95,8 @@ class Prepared:
     def _search(self, expect: Any, options: dict[str, Any]) -> _Search:
         kernel, taken = self._launched.kernel, self._launched.taken()
         described, judge = taken.expecting(expect)
-        return (
-            (kernel.module.native, kernel.name, self._launched.shape),
-            described,
-            judge,
-            self._launched.options(options),
-        )
+        target = (kernel.module.native, kernel.name, self._launched.shape)
+        return target, described, judge, self._launched.options(options), taken.owners
 
     def __repr__(self) -> str:
         return f"<prepared: {self._launched!r}>"
