@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from triton.runtime import _allocation
 
 from warpstep import _session
 from warpstep._errors import Defect, Error
-from warpstep._module import Kernel, Run, Shape, native_options, shaped
+from warpstep._module import Kernel, Module, Run, Shape, native_options, shaped
 from warpstep._searches import launch_in_session
 from warpstep.triton import _settings
+from warpstep.triton._replicas import owned
 from warpstep.triton._taken import Taken
 from warpstep.triton._values import Given, flattened
 
@@ -47,6 +49,10 @@ class Launched:
         """Give the options that hold, and more."""
         return native_options({"benign": "same-value", **_settings.current().options, **more})
 
+    def kernel_for(self, options: Mapping[str, Any]) -> Kernel:
+        """Give the kernel that is run with options: where races are looked for, replicas read what they use only."""
+        return _owned(self.kernel) if "races" in (options.get("check") or ()) else self.kernel
+
     def run(self, expect: Any = None, schedule: str | None = None, **more: Any) -> Run:
         """Run it as the settings and the session of pytest say; `schedule`: one that is repeated."""
         settings = _settings.current()
@@ -57,7 +63,7 @@ class Launched:
         with_options = self.options(more)
         taken = self.taken()
         try:
-            run = launch_in_session(asked, self.kernel[self.shape], taken, with_options, expect)
+            run = launch_in_session(asked, self.kernel_for(with_options)[self.shape], taken, with_options, expect)
         except Defect as error:
             raise self._assertion(error, taken, with_options) from None
         settings.runs.append((self.name, run))
@@ -84,6 +90,13 @@ class Launched:
 
     def __repr__(self) -> str:
         return f"<launch of {self.name}, blocks {self.shape[0]}, threads {self.shape[1]}>"
+
+
+@lru_cache(maxsize=256)
+def _owned(kernel: Kernel) -> Kernel:
+    """The kernel without what its replicas read for nothing."""
+    text = owned(kernel.module.text)
+    return kernel if text == kernel.module.text else Module(text, kernel.module.name)[kernel.name]
 
 
 def launch_of(

@@ -71,7 +71,7 @@ class Prepared:
         return Comparison(defect, tuple(Seen(*each) for each in seen), text, data)
 
     def replay(self, schedule: str | Finding | Error | Seen, *, expect: Any = None, **options: Unpack[Options]) -> Run:
-        """Run a schedule again that a search found: its defect is raised."""
+        """Run a schedule again that a search found, with the checks of the search: its defect is raised."""
         text = schedule if isinstance(schedule, str) else schedule.schedule
         if text is None:
             raise ValueError("this defect has no schedule: the same launch, with the same seed, shows it again")
@@ -93,10 +93,10 @@ class Prepared:
         return self._launched.kernel.module.text
 
     def _search(self, expect: Any, options: dict[str, Any]) -> _Search:
-        kernel, taken = self._launched.kernel, self._launched.taken()
+        given, taken = self._launched.options(options), self._launched.taken()
         described, judge = taken.expecting(expect)
-        target = (kernel.module.native, kernel.name, self._launched.shape)
-        return target, described, judge, self._launched.options(options), taken.owners
+        kernel = self._launched.kernel_for(given)
+        return (kernel.module.native, kernel.name, self._launched.shape), described, judge, given, taken.owners
 
     def __repr__(self) -> str:
         return f"<prepared: {self._launched!r}>"
