@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
+import importlib
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -396,3 +400,37 @@ def test_a_program_that_is_run_from_outside(tmp_path):
     assert "warpstep: 1 launch, " in right.stderr
     wrong = run(str(program), "63")
     assert wrong.returncode == 1 and "[out-of-bounds]" in wrong.stderr and "program.py:5:" in wrong.stderr
+
+
+@pytest.mark.parametrize("name", ["_addresses", "_backend", "_compat", "_replicas", "_values"])
+def test_examples_in_docstrings_run(name):
+    module = importlib.import_module(f"warpstep.triton.{name}")
+    done = doctest.testmod(module)
+    assert done.failed == 0 and (done.attempted > 0 or name == "_addresses")
+
+
+def test_the_page_runs(tmp_path, monkeypatch, capsys):
+    page = Path(__file__).resolve().parents[3] / "docs" / "triton.md"
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 3
+    # Kernels are read from files.
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(blocks))
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("page")
+
+
+def test_everything_public_is_documented():
+    for name in warpstep.triton.__all__:
+        assert getattr(warpstep.triton, name).__doc__, name
+
+
+def test_without_triton_it_says_what_to_install(tmp_path):
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton" / "__init__.py").write_text("raise ImportError('no')")
+    command = "import sys; sys.path.insert(0, '.'); import warpstep.triton"
+    done = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert "ImportError: warpstep.triton needs Triton, which is not installed: pip install triton" in done.stderr
+    (tmp_path / "triton" / "__init__.py").write_text("__version__ = '3.1.0'")
+    done = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert "needs Triton 3.5 or later, and 3.1.0 is installed" in done.stderr

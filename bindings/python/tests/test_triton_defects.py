@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -243,3 +245,80 @@ def test_options_of_pytest(pytester, flags, words):
         return
     command = re.search(r"see it again: pytest (.*)", said)
     assert command is not None and (pytester.path / ".warpstep").is_dir()
+
+
+@triton.jit
+def act_kernel(flag_ptr, out_ptr, N: tl.constexpr):
+    if tl.load(flag_ptr) == 0:
+        tl.store(flag_ptr, 1)
+        tl.store(out_ptr + tl.arange(0, N), 1)
+
+
+@triton.jit
+def shift_kernel(x_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at + 1)
+    tl.store(x_ptr + at, x)
+
+
+@triton.jit
+def halve_kernel(x_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    tl.store(x_ptr + at, tl.where(x > 1, x / 2, x), mask=at < 30)
+
+
+def test_replicas_that_use_nothing_of_what_they_read_do_not_race():
+    total, x = np.zeros(1, np.int32), np.full(32, 4, np.float32)
+    with warpstep.triton.here(check="races,uninit"):
+        # 128 threads have 64 elements and one sum.
+        sum_kernel[(1,)](np.ones(64, np.int32), total, BLOCK=64)
+        halve_kernel[(1,)](x, N=32)
+        assert total[0] == 64 and (x[:30] == 2).all() and (x[30:] == 4).all()
+        with pytest.raises(warpstep.Defect, match="by threads of different blocks"):
+            sum_kernel[(2,)](np.ones(128, np.int32), total, BLOCK=64)
+
+
+@pytest.mark.parametrize("kernel", [act_kernel, shift_kernel])
+def test_threads_that_act_upon_what_they_read_race(kernel):
+    given = [np.zeros(1, np.int32), np.zeros(128)] if kernel is act_kernel else [np.arange(129, dtype=np.float32)]
+    with warpstep.triton.here(check="races"), pytest.raises(warpstep.Defect) as raised:
+        kernel[(1,)](*given, N=128)
+    assert raised.value.code == "race" and raised.value.source_file == __file__
+
+
+def test_loads_are_guarded_only_where_nothing_else_uses_them():
+    from warpstep.triton._replicas import owned
+
+    head = "\tmov.u32 \t%r1, %tid.x;\n\tand.b32 \t%r2, %r1, 127;\n\tsetp.lt.u32 \t%p1, %r2, 32;\n\tsetp.ne.b32 \t%p2, %r2, 0;\n"
+    load = "\t@%p9 ld.global.v2.b32 { %r3, %r4 }, [ %rd1 + 0 ];\n\tadd.f32 \t%r5, %r3, %r4;\n"
+    store = "\t@%p4 st.global.b32 [ %rd2 + 0 ], { %r5 };\n"
+
+    def guarded(rest: str) -> str | None:
+        changed = owned(head + load + rest)
+        assert changed.count("\n") == (head + load + rest).count("\n")
+        found = re.search(
+            r"and\.b32 %which, %which, (\d+); .*and\.pred %owner, %owner, %also; @%owner ld\.global\.v2", changed
+        )
+        return found.group(1) if found else None
+
+    assert guarded("\tand.pred \t%p4, %p8, %p1;\n" + store) == "96"
+    assert guarded("\tand.pred \t%p4, %p1, %p8;\n" + store + store.replace("@%p4", "@!%p2")) == "96"
+    assert guarded(store.replace("@%p4", "@!%p2")) == "127"
+    assert guarded(store.replace("@%p4 ", "")) is None, "all store it"
+    assert guarded("\tor.pred \t%p4, %p8, %p1;\n" + store) is None, "others may store it, too"
+    assert guarded("\tand.pred \t%p4, %p8, %p1;\n" + store + "\tst.shared.b32 [ %r9 ], %r5;\n") is None
+    assert guarded("\tand.pred \t%p4, %p8, %p1;\n" + store + "\tshfl.sync.bfly.b32 \t%r6, %r5, 1, 31, -1;\n") is None
+    assert guarded("\tand.pred \t%p4, %p8, %p1;\n" + store + "\tsetp.eq.s32 \t%p5, %r5, 0;\n\t@%p5 bra \t$L;\n") is None
+    assert guarded("\tsetp.eq.s32 \t%p5, %r5, 0;\n\tand.pred \t%p4, %p5, %p1;\n" + store) == "96"
+    assert guarded("\tand.pred \t%p4, %p8, %p1;\n\tmov.pred \t%p4, %p8;\n" + store) is None, "the guard is set twice"
+
+
+def test_a_file_that_has_moved_is_named_as_it_is_called_now(tmp_path):
+    program = TESTS.replace("np.ones(128, np.int32)", "np.ones(64, np.int32)")
+    for folder in ("first", "second"):
+        path = tmp_path / folder / "moved.py"
+        path.parent.mkdir()
+        path.write_text(program + "\ntest_sum()\n")
+        done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
+        assert done.returncode == 1 and f"in the source: {path}:6: x = tl.load(" in done.stderr

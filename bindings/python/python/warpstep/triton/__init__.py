@@ -2,10 +2,10 @@
 
 Needs Triton 3.5 or later; torch only where a program uses it.
 
->>> import numpy as np, triton, triton.language as tl
->>> import warpstep.triton
->>> with warpstep.triton.here(check="races"):
-...     add_kernel[(4,)](x, y, out, n, BLOCK=256)                # doctest: +SKIP
+::
+
+    with warpstep.triton.here(check="races"):
+        add_kernel[(4,)](x, y, out, n, BLOCK=256)
 
 `here` is for a part of a program, ``python -m warpstep.triton program.py`` for all of one. `configs` and `only` give the
 configurations of ``@triton.autotune`` to the parameters of a test, `prepare` gives a launch to be hunted, proved or replayed.

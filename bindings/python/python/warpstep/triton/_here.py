@@ -78,10 +78,11 @@ def here(
     `bounds` are those of pointers: ``"tensor"`` (of a tensor whose elements lie side by side, or else of its storage) or
     ``"storage"``. `properties` are those of the device that shall differ, such as ``{"multiprocessor_count": 4}``.
 
-    >>> import numpy as np, triton, warpstep.triton
-    >>> with warpstep.triton.here() as door:
-    ...     triton.runtime.driver.active.get_current_target().arch
-    80
+    ::
+
+        with warpstep.triton.here(check="races") as door:
+            add_kernel[grid](x, y, out, n, BLOCK=256)
+        print(door.thread_instructions)
     """
     if tune not in ("first", "instructions"):
         raise ValueError(f'tune={tune!r}: there are "first" and "instructions"')

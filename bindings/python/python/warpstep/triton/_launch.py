@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -92,6 +94,25 @@ class Launched:
         return f"<launch of {self.name}, blocks {self.shape[0]}, threads {self.shape[1]}>"
 
 
+def _path(source: Any) -> str:
+    """The file that a kernel is written in, if it is one of Python."""
+    code = getattr(getattr(getattr(source, "fn", None), "fn", None), "__code__", None)
+    return getattr(code, "co_filename", "")
+
+
+@lru_cache(maxsize=256)
+def _located(kernel: Kernel, path: str) -> Kernel:
+    """The kernel with the file that it is written in: Triton's cache gives what it compiled of the same text in another one."""
+    text = kernel.module.text
+    # The first place in the kernel is its own `def`.
+    first = re.search(r"^\.visible \.entry .*?^\t\.loc\t(\d+) ", text, re.MULTILINE | re.DOTALL)
+    if first is None or not os.path.isabs(path):
+        return kernel
+    named = rf'^(\t\.file\t{first.group(1)} )"[^"\n]*"'
+    moved = re.sub(named, lambda found: f'{found.group(1)}"{path}"', text, flags=re.MULTILINE)
+    return kernel if moved == text else Module(moved, kernel.module.name)[kernel.name]
+
+
 @lru_cache(maxsize=256)
 def _owned(kernel: Kernel) -> Kernel:
     """The kernel without what its replicas read for nothing."""
@@ -120,7 +141,8 @@ def launch_of(
     blocks = grid[0] * grid[1] * grid[2]
     given += [(name, "*i8", _scratch(name, metadata, blocks, stream)) for name in _SCRATCH[:wanted]]
     shape = shaped(grid, int(metadata.num_warps) * int(metadata.warp_size), function.shared)
-    return Launched(metadata.name, function.kernel, shape, tuple(given), _settings.current().storage)
+    kernel = _located(function.kernel, _path(source))
+    return Launched(metadata.name, kernel, shape, tuple(given), _settings.current().storage)
 
 
 def _named(source: Any, signature: Any) -> Mapping[str, Any]:

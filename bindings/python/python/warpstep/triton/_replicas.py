@@ -33,10 +33,12 @@ import re
 from dataclasses import dataclass, field
 
 #: Arithmetic, by the first word of instructions: their results depend on their operands, and nothing else does.
-_PURE = frozenset(
-    "abs add and bfe bfi bfind brev clz cnot copysign cos cvt div ex2 fma fns lg2 lop3 mad max min mov mul mul24 neg not or popc prmt"
-    " rcp rem rsqrt sad selp set setp shf shl shr sin slct sqrt sub tanh testp xor".split()
-)
+_PURE = frozenset({
+    "abs", "add", "and", "bfe", "bfi", "bfind", "brev", "clz", "cnot", "copysign", "cos", "cvt", "div", "ex2", "fma",
+    "fns", "lg2", "lop3", "mad", "max", "min", "mov", "mul", "mul24", "neg", "not", "or", "popc", "prmt", "rcp",
+    "rem", "rsqrt", "sad", "selp", "set", "setp", "shf", "shl", "shr", "sin", "slct", "sqrt", "sub", "tanh", "testp",
+    "xor",
+})  # fmt: skip
 #: What writes to global memory.
 _SINKS = ("st.global", "red.global", "atom.global", "st.relaxed", "red.relaxed")
 _STATEMENT = re.compile(r"^\s*(?:@(!?)(%\w+)\s+)?([a-z][\w.]*)\s+([^;]*);")
