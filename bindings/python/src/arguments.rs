@@ -51,9 +51,11 @@ impl Given {
             "number" => Self::Number(scalar(tuple.get_item(1)?.extract()?)?, bytes(2)?),
             "struct" => Self::Struct(bytes(1)?),
             "null" => Self::Null,
-            "within" => {
-                Self::Within { argument: tuple.get_item(1)?.extract()?, offset: tuple.get_item(2)?.extract()?, beside: false }
-            }
+            "within" => Self::Within {
+                argument: tuple.get_item(1)?.extract()?,
+                offset: tuple.get_item(2)?.extract()?,
+                beside: false,
+            },
             "pointer" => Self::Pointer {
                 from: (tuple.get_item(1)?.extract()?, tuple.get_item(2)?.extract()?),
                 to: (tuple.get_item(3)?.extract()?, tuple.get_item(4)?.extract()?),
