@@ -61,7 +61,14 @@ fn a_table_may_be_read_only_and_what_is_written_to_it_stays() -> Result<(), Erro
 #[test]
 fn addresses_that_cannot_be_are_refused() -> Result<(), Error> {
     let (mut table, mut x) = ([HOST, HOST], [0u32; 8]);
-    for (from, to) in [((0, 9), (2, 0)), ((0, usize::MAX), (2, 0)), ((1, 0), (2, 0)), ((7, 0), (2, 0)), ((0, 0), (1, 0)), ((0, 0), (9, 0))] {
+    for (from, to) in [
+        ((0, 9), (2, 0)),
+        ((0, usize::MAX), (2, 0)),
+        ((1, 0), (2, 0)),
+        ((7, 0), (2, 0)),
+        ((0, 0), (1, 0)),
+        ((0, 0), (9, 0)),
+    ] {
         let kernel = Kernel::from_ptx(FOLLOW)?.grid(2).block(8).arg(&mut table[..]).arg(8u32).beside("x", &mut x[..]);
         let error = kernel.points(from, to).run().unwrap_err();
         assert!(error.to_string().contains("an address "), "{from:?} {to:?}: {error}");

@@ -322,3 +322,23 @@ def test_a_file_that_has_moved_is_named_as_it_is_called_now(tmp_path):
         path.write_text(program + "\ntest_sum()\n")
         done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
         assert done.returncode == 1 and f"in the source: {path}:6: x = tl.load(" in done.stderr
+
+
+def test_a_suite_that_knows_nothing_of_warpstep(pytester):
+    unaware = TESTS.replace(", warpstep.triton", "").replace("    with warpstep.triton.here():\n    ", "")
+    pytester.makepyfile(test_sum=unaware + "\nDEVICE = triton.runtime.driver.active.get_active_torch_device\n")
+    flags = ("-p", "no:cacheprovider", "--warpstep-triton")
+    result = pytester.runpytest_subprocess(*flags)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["warpstep: Triton for sm_80"])
+    pytester.runpytest_subprocess(*flags[:-1], "--warpstep-triton=86", "--warpstep-check", "races").assert_outcomes(
+        failed=1
+    )
+    wrong = pytester.runpytest_subprocess("--warpstep-triton=gfx90a")
+    wrong.stderr.fnmatch_lines(["*--warpstep-triton gfx90a: target='gfx90a': give a number such as 80, or 'sm_80'"])
+
+
+def test_the_interpreter_of_triton_is_not_what_is_asked_for(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    with pytest.raises(RuntimeError, match="TRITON_INTERPRET is set"), warpstep.triton.here():
+        pass

@@ -244,6 +244,47 @@ def test_attention(door, causal):
 
 
 @triton.jit
+def attention_back_kernel(
+    q_ptr, k_ptr, v_ptr, do_ptr, log_ptr, delta_ptr, dq_ptr, dk_ptr, dv_ptr, scale, n, D: tl.constexpr, T: tl.constexpr
+):  # fmt: skip
+    head, d = tl.program_id(1) * n * D, tl.arange(0, D)
+    columns = tl.program_id(0) * T + tl.arange(0, T)
+    k = tl.load(k_ptr + head + columns[:, None] * D + d[None, :])
+    v = tl.load(v_ptr + head + columns[:, None] * D + d[None, :])
+    dk, dv = tl.zeros((T, D), tl.float32), tl.zeros((T, D), tl.float32)
+    for start in range(0, n, T):
+        rows = start + tl.arange(0, T)
+        q = tl.load(q_ptr + head + rows[:, None] * D + d[None, :])
+        do = tl.load(do_ptr + head + rows[:, None] * D + d[None, :])
+        log, delta = tl.load(log_ptr + tl.program_id(1) * n + rows), tl.load(delta_ptr + tl.program_id(1) * n + rows)
+        power = tl.math.exp2(tl.dot(q, tl.trans(k)) * (scale * 1.44269504) - log[:, None])
+        dv += tl.dot(tl.trans(power.to(tl.float16)), do)
+        ds = (power * (tl.dot(do, tl.trans(v)) - delta[:, None])).to(tl.float16)
+        dk += tl.dot(tl.trans(ds), q)
+        # All blocks add to the same rows.
+        tl.atomic_add(dq_ptr + head + rows[:, None] * D + d[None, :], tl.dot(ds, k) * scale)
+    tl.store(dk_ptr + head + columns[:, None] * D + d[None, :], dk * scale)
+    tl.store(dv_ptr + head + columns[:, None] * D + d[None, :], dv)
+
+
+def test_attention_backward():
+    heads, n, d, scale = 2, 64, 32, 0.5
+    q, k, v, do = (RANDOM.uniform(-1, 1, (heads, n, d)).astype(np.float16) for _ in range(4))
+    score = scale * np.einsum("hmd,hnd->hmn", q.astype(np.float64), k.astype(np.float64))
+    power = np.exp(score)
+    log = np.log2(power.sum(2)).astype(np.float32)
+    power /= power.sum(2, keepdims=True)
+    delta = (power @ v.astype(np.float64) * do).sum(2).astype(np.float32)
+    dq, dk, dv = np.zeros((3, heads, n, d), np.float32)
+    with warpstep.triton.here(check="races,bounds,uninit"):
+        attention_back_kernel[(n // 32, heads)](q, k, v, do, log, delta, dq, dk, dv, scale, n, D=d, T=32)
+    ds = power * (np.einsum("hmd,hnd->hmn", do.astype(np.float64), v.astype(np.float64)) - delta[:, :, None])
+    wanted = [scale * ds @ k, scale * np.swapaxes(ds, 1, 2) @ q, np.swapaxes(power, 1, 2) @ do]
+    for found, exact in zip((dq, dk, dv), wanted, strict=True):
+        assert np.abs(found - exact).max() < 3e-3
+
+
+@triton.jit
 def grouped_kernel(a_ptrs, b_ptrs, c_ptrs, sizes_ptr, apart_ptr, groups, PROGRAMS: tl.constexpr, T: tl.constexpr):
     tile, before = tl.program_id(0), 0
     for group in range(groups):

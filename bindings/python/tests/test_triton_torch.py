@@ -234,3 +234,19 @@ def test_expectations_are_told_tensors(door):
     seen = []
     warpstep.triton.prepare(copy[(1,)], x, y, N=32).hunt(seeds=0, expect=lambda *left: seen.append(left))
     assert torch.equal(seen[-1][0], x) and torch.equal(seen[-1][1], x) and not y.any()
+
+
+@triton.jit
+def described_kernel(x, y, M: tl.constexpr, N: tl.constexpr):
+    row, column = tl.program_id(0) * M, tl.program_id(1) * N
+    y.store([row, column], x.load([row, column]) * 2)
+
+
+def test_descriptors_made_by_the_host(door):
+    descriptor = pytest.importorskip("triton.tools.tensor_descriptor").TensorDescriptor
+    x, y = torch.rand(20, 64, device="cuda"), torch.zeros(20, 64, device="cuda")
+    described_kernel[(3, 4)](descriptor.from_tensor(x, [8, 16]), descriptor.from_tensor(y, [8, 16]), M=8, N=16)
+    assert torch.equal(y, 2 * x)
+    words = r"`x` is a descriptor of a tensor.*give target=80"
+    with warpstep.triton.here(target=90), pytest.raises(NotImplementedError, match=words):
+        described_kernel[(3, 4)](descriptor.from_tensor(x, [8, 16]), descriptor.from_tensor(y, [8, 16]), M=8, N=16)

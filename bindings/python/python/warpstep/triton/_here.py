@@ -90,6 +90,10 @@ def here(
         raise ValueError(f'bounds={bounds!r}: there are "tensor" and "storage"')
     if seeds < 0:
         raise ValueError(f"seeds={seeds}: a number of seeds is not below 0")
+    if triton.knobs.runtime.interpret:
+        raise RuntimeError(
+            "TRITON_INTERPRET is set: Triton's own interpreter runs kernels, and no PTX is made; unset it"
+        )
     unknown = [key for key in options if key not in Options.__annotations__ or key == "names"]
     if unknown:
         raise TypeError(f"there is no option `{unknown[0]}`; arguments are called by their names in the kernel")
