@@ -13,6 +13,7 @@ import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,15 @@ def forget_all() -> None:
     _asked.clear()
 
 
-class Known:
-    """The memory that addresses may lead to, as it is at a launch."""
+#: No memory of a process lies below: smaller numbers are no addresses, and need not be looked up.
+LEAST = 1 << 16
 
-    def __init__(self) -> None:
+
+class Known:
+    """The memory that addresses may lead to, as it is at a launch; looked at when something may be one."""
+
+    @cached_property
+    def _all(self) -> list[Memory]:
         found = []
         for key, (memory, life) in list(_asked.items()):
             owner = life()
@@ -60,16 +66,16 @@ class Known:
             else:
                 found.append(replace(memory, owner=owner))
         # The larger of those that begin together is found first.
-        self._all = sorted(found, key=lambda memory: (memory.start, memory.end))
-        self._starts = [memory.start for memory in self._all]
-        self._least = min(self._starts, default=0)
-        self._most = max((memory.end for memory in self._all), default=0)
+        return sorted(found, key=lambda memory: (memory.start, memory.end))
 
-    def __bool__(self) -> bool:
-        return bool(self._all)
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [memory.start for memory in self._all]
 
     def at(self, address: int) -> Memory | None:
         """The memory that an address is in."""
+        if address < LEAST:
+            return None
         for k in range(bisect_right(self._starts, address) - 1, -1, -1):
             if address < self._all[k].end:
                 return self._all[k]
@@ -81,10 +87,14 @@ class Known:
         """Each address that memory holds: from which byte on, the address, and the memory that it is in."""
         skip = -memory.start % 8
         count = (memory.end - memory.start - skip) // 8
-        if not self._all or count <= 0:
+        if count <= 0:
             return
         words = memory.bytes()[skip : skip + 8 * count].view(np.uint64)
-        for k in np.flatnonzero((words >= self._least) & (words < self._most)):
+        perhaps = np.flatnonzero((words >= LEAST) & (words < 1 << 47))
+        if perhaps.size and self._all:
+            most = max(each.end for each in self._all)
+            perhaps = perhaps[(words[perhaps] >= self._starts[0]) & (words[perhaps] < most)]
+        for k in perhaps if self._all else ():
             address = int(words[k])
             found = self.at(address)
             if found is not None:

@@ -118,8 +118,6 @@ class Taken(Arguments):
     def _follow(self, tables: list[int], known: Known) -> None:
         """Tell which bytes of memory are addresses of other memory, and what these lead to."""
         pointers: list[Described] = []
-        if not known:
-            return
         for table in tables:
             name, memory = self._memories[table]
             for at, address, target in known.pointers(memory):
