@@ -312,6 +312,27 @@ def test_tables_of_addresses(door):
 
 
 @triton.jit
+def deep_kernel(table_ptr, out_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    inner_ptr = tl.load(table_ptr).to(tl.pointer_type(tl.int64))
+    x_ptr = tl.load(inner_ptr + 1).to(tl.pointer_type(tl.float32))
+    tl.store(out_ptr + at, tl.load(x_ptr + at) + tl.load(x_ptr + 1))
+
+
+def test_tables_of_tables_and_parts_of_arguments(door):
+    x = np.arange(40, dtype=np.float32)
+    inner = np.array([0, door.address(x[8:])])
+    out = np.zeros(32, np.float32)
+    deep_kernel[(1,)](np.array([door.address(inner)]), out, N=32)
+    assert np.array_equal(out, x[8:] + 9)
+    # The address is one of an argument, which is a part of another.
+    number_kernel[(1,)](door.address(x) + 8, x[2:3])
+    assert x[2] == 4
+    strided_kernel[(1,)](x[::2], out[: 8 * 2].reshape(8, 2), 4, 2, R=8, C=2)
+    assert np.array_equal(out[:16], x[:32:2])
+
+
+@triton.jit
 def number_kernel(address, out_ptr):
     tl.store(out_ptr, tl.load(address.to(tl.pointer_type(tl.float32)) + 2))
 

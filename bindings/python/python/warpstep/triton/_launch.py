@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +55,12 @@ class Launched:
         """Give the kernel that is run with options: where races are looked for, replicas read what they use only."""
         return _owned(self.kernel) if "races" in (options.get("check") or ()) else self.kernel
 
-    def run(self, expect: Any = None, schedule: str | None = None, **more: Any) -> Run:
-        """Run it as the settings and the session of pytest say; `schedule`: one that is repeated."""
+    def run(self, expect: Any = None, **more: Any) -> Run:
+        """Run it as the settings and the session of pytest say."""
         settings = _settings.current()
         asked = _session.current or _session.Session()
-        if schedule is not None or settings.seeds:
-            seeds = max(asked.seeds, settings.seeds)
-            asked = _session.Session(check=asked.check, seeds=seeds, schedule=schedule or asked.schedule)
+        if settings.seeds:
+            asked = replace(asked, seeds=max(asked.seeds, settings.seeds))
         with_options = self.options(more)
         taken = self.taken()
         try:

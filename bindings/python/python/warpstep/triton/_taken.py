@@ -109,20 +109,28 @@ class Taken(Arguments):
             self.described[place] = ("within", target, address - self._memories[target][1].start)
 
     def _place(self, memory: Memory, name: str) -> int:
-        """The argument, or memory beside them, that holds memory."""
-        for place, (_, held) in self._memories.items():
-            if held.start <= memory.start and memory.end <= held.end:
-                return place
-        return self._beside(f"*{name}", memory)
+        """The argument, or memory beside them, that holds memory: the largest, of which others are parts."""
+        holding = [
+            (held.start - held.end, place)
+            for place, (_, held) in self._memories.items()
+            if held.start <= memory.start and memory.end <= held.end
+        ]
+        return min(holding)[1] if holding else self._beside(f"*{name}", memory)
 
     def _follow(self, tables: list[int], known: Known) -> None:
         """Tell which bytes of memory are addresses of other memory, and what these lead to."""
         pointers: list[Described] = []
-        for table in tables:
+        rest, seen = list(tables), set(tables)
+        while rest:
+            table = rest.pop(0)
             name, memory = self._memories[table]
             for at, address, target in known.pointers(memory):
                 place = self._place(target, f"{name}[{at // 8}]")
                 pointers.append(("pointer", table, at, place, address - self._memories[place][1].start))
+                # What an address leads to may hold addresses, too.
+                if place not in seen:
+                    seen.add(place)
+                    rest.append(place)
         self.described.extend(pointers)
 
     def expecting(self, expect: Any) -> tuple[list[Described], Callable[[list[bytes]], str | None] | None]:
