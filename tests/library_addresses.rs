@@ -39,19 +39,21 @@ fn a_kernel_follows_addresses_to_memory_of_no_parameter() -> Result<(), Error> {
     Ok(())
 }
 
+/// The same, with something of its own stored to the table.
+fn storing<'a>(table: Argument<'a>, x: &'a mut [u32]) -> Result<Kernel<'a>, Error> {
+    let store = FOLLOW.replace("ld.global.u64 %d2, [%d0];", "ld.global.u64 %d2, [%d0]; st.global.u64 [%d0], %d1;");
+    let kernel = Kernel::from_ptx(&store)?.grid(2).block(1).arg(table).arg(1u32).beside("x", x);
+    Ok(kernel.points((0, 0), (2, 0)).points((0, 8), (2, 4)))
+}
+
 #[test]
 fn a_table_may_be_read_only_and_what_is_written_to_it_stays() -> Result<(), Error> {
-    let store = FOLLOW.replace("ld.global.u64 %d2, [%d0];", "ld.global.u64 %d2, [%d0]; st.global.u64 [%d0], %d1;");
     let (mut table, mut x) = ([HOST, HOST], [0u32; 8]);
-    let launch = |table, x| -> Result<Kernel<'_>, Error> {
-        let kernel = Kernel::from_ptx(&store)?.grid(2).block(8).arg(table).arg(8u32).beside("x", x);
-        Ok(kernel.points((0, 0), (2, 0)).points((0, 8), (2, 0)))
-    };
-    launch(Argument::from(&mut table[..]), Argument::from(&mut x[..]))?.run()?;
-    assert_eq!(table, [0, 8]);
+    storing(Argument::from(&mut table[..]), &mut x)?.run()?;
+    assert_eq!((table, x), ([0, 8], [1, 1, 0, 0, 0, 0, 0, 0]));
     let kept = [HOST, HOST].map(u64::to_le_bytes).concat();
     let ty = warpstep::launch::Scalar::named("u64").unwrap();
-    let error = launch(Argument::kept(ty, &kept), Argument::from(&mut x[..]))?.run().unwrap_err();
+    let error = storing(Argument::kept(ty, &kept), &mut x)?.run().unwrap_err();
     assert!(error.to_string().contains("it may only be read"), "{error}");
     let kernel = Kernel::from_ptx(FOLLOW)?.grid(1).block(8).arg(Argument::kept(ty, &kept)).arg(8u32);
     kernel.beside("x", &mut x).points((0, 0), (2, 0)).run()?;
@@ -80,8 +82,8 @@ fn addresses_that_cannot_be_are_refused() -> Result<(), Error> {
 fn stores_of_the_same_value_are_races_as_one_likes() -> Result<(), Error> {
     let text = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x) {
         .reg .b64 %d; .reg .b32 %r; ld.param.u64 %d, [x]; mov.u32 %r, 7; st.global.u32 [%d], %r; ret; }";
-    let mut x = [0u32];
-    let mut run = |benign| {
+    let run = |benign| {
+        let mut x = [0u32];
         let kernel = Kernel::from_ptx(text)?.block(64).arg(&mut x[..]).check(Check::Races);
         kernel.benign(benign).run().map(|_| ())
     };
