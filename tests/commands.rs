@@ -13,6 +13,7 @@ mod host;
 mod internal;
 mod left_out;
 mod library;
+mod library_addresses;
 mod library_host;
 mod library_module;
 mod limits;

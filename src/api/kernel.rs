@@ -1,11 +1,12 @@
 //! A kernel with all that a launch needs, described by one call after the other.
 
+use super::addresses::Pointer;
 use super::argument::{Argument, Element, Given};
 use super::dimensions::Dimensions;
 use super::error::Error;
 use super::left::{Left, Verdict};
 use super::module::Module;
-use crate::check::{Check, Observers, RacesOptions};
+use crate::check::{Benign, Check, Observers, RacesOptions};
 use crate::explore::Progress;
 use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar};
 use crate::machine::{Config, ControlModel, Interrupted, MemoryModel};
@@ -25,12 +26,18 @@ pub struct Kernel<'a> {
     pub(super) module: Module,
     pub(super) launch: KernelLaunch,
     pub(super) args: Vec<(String, Argument<'a>)>,
+    /// Those of them that are memory only: no parameter of the kernel is given for them.
+    pub(super) beside: Vec<usize>,
+    /// Addresses that memory of arguments holds.
+    pub(super) pointers: Vec<Pointer>,
     /// Textures and surfaces by the variables that they are bound to.
     pub(super) bound: Vec<(String, Argument<'a>)>,
     pub(super) expected: Vec<(String, Expect)>,
     /// The caller's own code that judges results.
     pub(super) verdict: Option<Verdict>,
     pub(super) checks: Vec<Check>,
+    /// The races that are no defects.
+    pub(super) benign: Benign,
     /// Whether the caller wants what is done to end.
     pub(super) interrupted: Option<Interrupted>,
     /// Threads of this computer that a hunt takes.
@@ -66,10 +73,13 @@ impl<'a> Kernel<'a> {
             module,
             launch: KernelLaunch { grid: [1; 3], block: [1; 3], ..KernelLaunch::default() },
             args: Vec::new(),
+            beside: Vec::new(),
+            pointers: Vec::new(),
             bound: Vec::new(),
             expected: Vec::new(),
             verdict: None,
             checks: Vec::new(),
+            benign: Benign::default(),
             interrupted: None,
             jobs: None,
             host: None,
@@ -113,6 +123,21 @@ impl<'a> Kernel<'a> {
     /// The next argument, with the name that messages call its memory by.
     pub fn buffer(mut self, name: &str, argument: impl Into<Argument<'a>>) -> Self {
         self.args.push((name.to_owned(), argument.into()));
+        self
+    }
+
+    /// Memory beside the arguments, which is the value of no parameter: kernels reach it by addresses that other memory holds
+    /// ([`Kernel::points`]). It has a number as arguments have, and a name.
+    pub fn beside(mut self, name: &str, memory: impl Into<Argument<'a>>) -> Self {
+        self.beside.push(self.args.len());
+        self.buffer(name, memory)
+    }
+
+    /// Says that eight bytes of an argument's memory are an address: from byte `at` on of the argument of a number, of the byte
+    /// `offset` of another one's memory. The kernel finds the address on the device there. The host's memory keeps what it holds,
+    /// unless the kernel left something else. Code that judges results sees the device's addresses.
+    pub fn points(mut self, (argument, at): (usize, usize), (target, offset): (usize, u64)) -> Self {
+        self.pointers.push(Pointer { from: (argument, at), to: (target, offset) });
         self
     }
 
@@ -166,6 +191,12 @@ impl<'a> Kernel<'a> {
         if !self.checks.contains(&check) {
             self.checks.push(check);
         }
+        self
+    }
+
+    /// Which races are no defects; those of lanes of one instruction that store the same value if nothing is said.
+    pub const fn benign(mut self, races: Benign) -> Self {
+        self.benign = races;
         self
     }
 
@@ -267,6 +298,7 @@ impl<'a> Kernel<'a> {
         if let Some((name, _)) = self.bound.iter().find(|(_, Argument(given))| !matches!(given, Given::Image(..))) {
             return refuse("bind", name, "only a texture or a surface can be bound to a variable");
         }
+        self.pointers_fit()?;
         if one_run && self.checks.contains(&Check::Deterministic) {
             return refuse("check", "Deterministic", "one run is not compared with others: use `hunt`");
         }
@@ -284,7 +316,8 @@ impl<'a> Kernel<'a> {
 
     /// How a run looks for races: it ends at the first.
     pub(super) fn races(&self) -> RacesOptions {
-        RacesOptions { remote: self.config.memory.has_remote(), stopping: true, ..RacesOptions::default() }
+        let (benign, remote) = (self.benign, self.config.memory.has_remote());
+        RacesOptions { benign, remote, stopping: true, ..RacesOptions::default() }
     }
 
     /// The observers of a run that ends at the first defect.

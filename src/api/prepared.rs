@@ -96,16 +96,20 @@ impl Kernel<'_> {
         if let Err(address) = played.device.context().give_back() {
             return Err(self.unfit("memory", &format!("{address:#x}"), "the process cannot write there any more"));
         }
-        for (name, argument) in &self.args {
+        for (k, (name, argument)) in self.args.iter().enumerate() {
             if let Given::Memory(_, Memory::Kept(bytes)) = argument.0
-                && played.device.contents(name).is_some_and(|(_, left)| left != bytes)
+                && self.left(&played.device, k).is_some_and(|left| *left != *bytes)
             {
                 return Err(self.unfit("memory", name, "it may only be read, and the kernel wrote to it"));
             }
         }
-        for (name, argument) in self.args.iter_mut().chain(&mut self.bound) {
+        let tables: Vec<_> = (0..self.args.len())
+            .map(|k| self.pointers.iter().any(|p| p.from.0 == k).then(|| self.left(&played.device, k)).flatten())
+            .collect();
+        for (k, (name, argument)) in self.args.iter_mut().chain(&mut self.bound).enumerate() {
             let (Given::Memory(_, memory) | Given::Image(_, memory)) = &mut argument.0 else { continue };
             let Some((_, left)) = played.device.contents(name) else { continue };
+            let left = tables.get(k).and_then(Option::as_deref).unwrap_or(left);
             match memory {
                 Memory::Write(bytes, written) => {
                     bytes.copy_from_slice(left);
@@ -163,6 +167,7 @@ impl Kernel<'_> {
                 }
                 device.add_contents(name, ty, memory.bytes(), memory.is_written())?;
             }
+            self.point(&mut device);
             let spec = self.spec();
             device.prepare(&spec)?;
             Ok(Target::on(device, spec)?.judged(self.judge()))
@@ -180,7 +185,7 @@ impl Kernel<'_> {
     fn spec(&self) -> Spec {
         let mut spec = Spec { ptx: vec![(self.module.path(), None)], ..Spec::default() };
         let mut launch = KernelLaunch { args: Vec::new(), ..self.launch.clone() };
-        for (name, argument) in &self.args {
+        for (_, (name, argument)) in self.args.iter().enumerate().filter(|(k, _)| !self.beside.contains(k)) {
             let arg = match &argument.0 {
                 Given::Number(ty, bytes) => Arg::Scalar(*ty, bytes.clone()),
                 Given::Struct(bytes) => Arg::Bytes(bytes.clone()),

@@ -235,6 +235,12 @@ impl Device {
         Some((ty, self.context.bytes(address, bytes)?))
     }
 
+    /// The address of a buffer.
+    #[must_use]
+    pub fn address(&self, name: &str) -> Option<u64> {
+        self.buffers.get(name).map(|b| b.address)
+    }
+
     /// The names of all buffers, then of all variables.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.buffers.keys().chain(self.context.env().variables.keys()).map(String::as_str)

@@ -17,11 +17,15 @@ enum Given {
     Struct(Vec<u8>),
     /// `("null",)`
     Null,
-    /// `("within", argument, offset)`: a pointer into the memory of an argument before.
-    Within(usize, u64),
+    /// `("within", argument, offset)`: a pointer into the memory of another argument. Of memory beside the arguments that is a part
+    /// of other memory: a name for that part.
+    Within { argument: usize, offset: u64, beside: bool },
     /// `("memory", name, type, buffer, keep, expected)`; `keep`: the kernel must leave it as it is.
-    /// The bytes are taken out where they are lent.
-    Memory { name: String, ty: Scalar, bytes: Option<Borrowed>, keep: bool, expected: Option<Borrowed> },
+    /// The bytes are taken out where they are lent. `("beside", …)` is the same that no parameter is given for.
+    Memory { name: String, ty: Scalar, bytes: Option<Borrowed>, keep: bool, expected: Option<Borrowed>, beside: bool },
+    /// `("pointer", argument, at, argument, offset)`: what bytes of the memory of an argument are. It is no argument, and stands
+    /// behind all of them.
+    Pointer { from: (usize, usize), to: (usize, u64) },
 }
 
 /// All arguments of a launch.
@@ -47,8 +51,16 @@ impl Given {
             "number" => Self::Number(scalar(tuple.get_item(1)?.extract()?)?, bytes(2)?),
             "struct" => Self::Struct(bytes(1)?),
             "null" => Self::Null,
-            "within" => Self::Within(tuple.get_item(1)?.extract()?, tuple.get_item(2)?.extract()?),
-            "memory" => {
+            "within" => Self::Within {
+                argument: tuple.get_item(1)?.extract()?,
+                offset: tuple.get_item(2)?.extract()?,
+                beside: false,
+            },
+            "pointer" => Self::Pointer {
+                from: (tuple.get_item(1)?.extract()?, tuple.get_item(2)?.extract()?),
+                to: (tuple.get_item(3)?.extract()?, tuple.get_item(4)?.extract()?),
+            },
+            "memory" | "beside" => {
                 let expected = tuple.get_item(5)?;
                 Self::Memory {
                     name: tuple.get_item(1)?.extract()?,
@@ -56,6 +68,7 @@ impl Given {
                     bytes: Some(Borrowed::of(&tuple.get_item(3)?)?),
                     keep: tuple.get_item(4)?.extract()?,
                     expected: if expected.is_none() { None } else { Some(Borrowed::of(&expected)?) },
+                    beside: kind == "beside",
                 }
             }
             other => return Err(PyValueError::new_err(format!("no kind of argument: {other}"))),
@@ -83,12 +96,23 @@ impl Arguments {
             let Given::Memory { name, .. } = &all[j] else { continue };
             memories.push((name.clone(), start - other.0, end - start));
             if j != k {
-                if let Given::Memory { expected: Some(_), .. } = &all[k] {
+                let Given::Memory { expected, beside, .. } = &all[k] else { continue };
+                if expected.is_some() {
                     let what = format!("argument {k} is in the memory of argument {j}: give what is expected there");
                     return Err(PyValueError::new_err(what));
                 }
-                all[k] = Given::Within(j, (start - other.0) as u64);
+                all[k] = Given::Within { argument: j, offset: (start - other.0) as u64, beside: *beside };
             }
+        }
+        // Addresses in, and of, what is a part of other memory are those of that one.
+        for k in 0..all.len() {
+            let Given::Pointer { from, to } = all[k] else { continue };
+            let within = |argument: usize| match all.get(argument) {
+                Some(Given::Within { argument, offset, .. }) => (*argument, *offset),
+                _ => (argument, 0),
+            };
+            let ((j, more), (target, offset)) = (within(from.0), within(to.0));
+            all[k] = Given::Pointer { from: (j, from.1 + more as usize), to: (target, to.1 + offset) };
         }
         Ok(Self { all, memories })
     }
@@ -106,11 +130,14 @@ impl Arguments {
             Given::Struct(bytes) => kernel.arg(Argument::bytes(bytes.clone())),
             Given::Null => kernel.arg(Argument::null()),
             // Buffers have names of their own; one that is named by its place is not mistaken for it.
-            Given::Within(argument, offset) => {
-                kernel.buffer(&format!("argument {k}"), Argument::within(*argument, *offset))
+            Given::Within { argument, offset, beside } => {
+                let (name, within) = (format!("argument {k}"), Argument::within(*argument, *offset));
+                if *beside { kernel.beside(&name, within) } else { kernel.buffer(&name, within) }
             }
-            Given::Memory { name, ty, bytes, keep, expected } => {
-                let kernel = kernel.buffer(name, memory(*ty, bytes, *keep, in_place));
+            Given::Pointer { from, to } => kernel.points(*from, *to),
+            Given::Memory { name, ty, bytes, keep, expected, beside } => {
+                let memory = memory(*ty, bytes, *keep, in_place);
+                let kernel = if *beside { kernel.beside(name, memory) } else { kernel.buffer(name, memory) };
                 match expected {
                     Some(expected) => kernel.expect_bytes(*ty, expected.bytes(), rel),
                     None => kernel,

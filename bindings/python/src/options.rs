@@ -6,12 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::time::Duration;
+use warpstep::check::Benign;
 use warpstep::{Check, ControlModel, Kernel, MemoryModel, Progress};
 
 /// What may be given besides grid, block and arguments; the package's documentation says what each is.
 #[derive(Default)]
 pub struct Options {
     checks: Vec<Check>,
+    benign: Option<Benign>,
     seed: Option<u64>,
     control: Option<ControlModel>,
     memory: Option<MemoryModel>,
@@ -46,6 +48,15 @@ fn control(word: &str) -> PyResult<ControlModel> {
     found.ok_or_else(|| wrong("control", word, &CONTROLS.map(|(name, _)| name)))
 }
 
+/// Races that are no defects, by the words of the command line.
+const BENIGN: [(&str, Benign); 3] =
+    [("none", Benign::None), ("instruction", Benign::Instruction), ("same-value", Benign::SameValue)];
+
+fn benign(word: &str) -> PyResult<Benign> {
+    let found = BENIGN.iter().find(|(name, _)| *name == word).map(|(_, benign)| *benign);
+    found.ok_or_else(|| wrong("benign", word, &BENIGN.map(|(name, _)| name)))
+}
+
 fn check(word: &str) -> PyResult<Check> {
     Check::named(word).ok_or_else(|| wrong("check", word, &checks()))
 }
@@ -73,6 +84,7 @@ impl Options {
                         options.checks.push(check(&word)?);
                     }
                 }
+                "benign" => options.benign = Some(benign(value.extract()?)?),
                 "control" => options.control = Some(control(value.extract()?)?),
                 "progress" => options.progress = Some(progress(value.extract()?)?),
                 "memory" => memory = Some(value.extract()?),
@@ -109,6 +121,7 @@ impl Options {
         let mut kernel = kernel.grid(grid).block(block).shared(shared).mma_exact(self.mma_exact);
         kernel = kernel.interrupt(move || watch.asked());
         kernel = self.checks.into_iter().fold(kernel, Kernel::check);
+        kernel = self.benign.into_iter().fold(kernel, Kernel::benign);
         kernel = self.seed.into_iter().fold(kernel, Kernel::seed);
         kernel = self.control.into_iter().fold(kernel, Kernel::control);
         kernel = self.memory.into_iter().fold(kernel, Kernel::memory);

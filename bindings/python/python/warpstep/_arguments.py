@@ -251,13 +251,18 @@ class Arguments:
                 np.frombuffer(held, dtype=dtype).reshape(shape, order=order)
                 for held, (dtype, shape, order) in zip(left, shapes, strict=True)
             ]
-            try:
-                said = expect(*arrays)
-            except AssertionError as error:
-                return str(error) or "an assertion in `expect` failed"
-            return _verdict(said)
+            return judged(expect, arrays)
 
         return judge
+
+
+def judged(expect: Callable[..., Any], arrays: Sequence[Any]) -> str | None:
+    """Ask code what it says of the arrays that a run left: a reason, or none."""
+    try:
+        said = expect(*arrays)
+    except AssertionError as error:
+        return str(error) or "an assertion in `expect` failed"
+    return _verdict(said)
 
 
 def _order(array: NDArray[Any]) -> Literal["C", "F"]:

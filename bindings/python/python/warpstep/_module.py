@@ -21,6 +21,9 @@ class Options(TypedDict, total=False):
 
     #: What is looked for besides what no kernel may do: ``"races,bounds"`` or a list; `CHECKS` has all.
     check: str | Iterable[str]
+    #: Races that are no defects: ``"instruction"`` (the default: lanes of one instruction store the same value), ``"same-value"`` (any
+    #: stores of the same value) or ``"none"``.
+    benign: str
     #: The control model: ``"crs"``, ``"its"``, ``"its-split"`` or ``"thread"``; by default that of the target's hardware.
     control: str
     #: The memory: ``"flat"`` (the default), ``"fermi"`` or another preset.

@@ -1,5 +1,6 @@
 """The pytest plugin: checks and seeds for every launch of a test, and reports of what they find.
 
+``pytest --warpstep-triton`` has Triton's kernels run here in all tests.
 ``pytest --warpstep-check races,bounds --warpstep-seeds 100`` looks for races and accesses of other arrays in each launch, under the
 default schedule and a hundred others. A test that fails shows the report and the command that repeats its schedule. The fixture
 `warpstep_launch` launches a kernel with code that judges the results of every schedule.
@@ -57,6 +58,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="hunt every launch through N random schedules before it runs",
     )
     group.addoption(
+        "--warpstep-triton",
+        metavar="TARGET",
+        nargs="?",
+        const="80",
+        default=None,
+        help="have Triton's kernels run on warpstep in all tests, compiled for this architecture (80)",
+    )
+    group.addoption(
         "--warpstep-replay",
         metavar="FILE",
         default=None,
@@ -65,8 +74,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse flags that mean nothing, before any test runs."""
+    """Refuse flags that mean nothing, before any test runs; put Triton's door into its place before tests are read."""
     _session_of(config)
+    target = config.getoption("--warpstep-triton")
+    if target is not None:
+        try:
+            from warpstep.triton import here
+
+            door = here(target=target)
+            door.__enter__()
+        except (ImportError, ValueError, RuntimeError) as error:
+            raise pytest.UsageError(f"--warpstep-triton {target}: {error}") from None
+
+        def leave() -> None:
+            door.__exit__(None, None, None)
+
+        config.add_cleanup(leave)
 
 
 def _session_of(config: pytest.Config) -> _session.Session:
@@ -156,5 +179,7 @@ def pytest_report_header(config: pytest.Config) -> Sequence[str]:
     asked = _session_of(config)
     parts = [f"check {','.join(asked.check)}"] if asked.check else []
     parts += [f"{asked.seeds} seeds"] if asked.seeds else []
+    target = config.getoption("--warpstep-triton")
+    parts += [f"Triton for sm_{target.removeprefix('sm_')}"] if target is not None else []
     parts += [f"replay {config.getoption('--warpstep-replay')}"] if asked.schedule else []
     return [f"warpstep: {', '.join(parts)}"] if parts else []

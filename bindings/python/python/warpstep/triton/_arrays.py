@@ -1,0 +1,169 @@
+"""Memory of arguments: where tensors and arrays lie, and which bytes around them a kernel may reach.
+
+Bounds: a tensor whose elements lie side by side, in whatever order, is memory of its own, even where it is a part of a larger
+storage: what is beyond it is somebody else's. One with holes (``x[:, ::2]``, a slice of columns) is passed with all of its storage,
+since its kernel gets strides and may use what lies between; so is one that shares a part of its memory with another argument.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes of the host that a pointer gives a kernel."""
+
+    #: Its first byte, and the one behind its last.
+    start: int
+    end: int
+    #: What the pointer points at.
+    address: int
+    #: All of the storage that it is a part of.
+    storage: tuple[int, int]
+    #: Whether it may only be read.
+    readonly: bool
+    #: What keeps it alive, and what it was given as.
+    owner: Any
+
+    def bytes(self) -> NDArray[np.uint8]:
+        """Its bytes, not copied."""
+        return bytes_at(self.start, self.end, self.readonly)
+
+
+def bytes_at(start: int, end: int, readonly: bool = False) -> NDArray[np.uint8]:
+    """Give bytes of this process, which their owner keeps alive, as an array."""
+    if end <= start:
+        return np.empty(0, dtype=np.uint8)
+    array = np.frombuffer(memoryview((ctypes.c_uint8 * (end - start)).from_address(start)), dtype=np.uint8)
+    array.flags.writeable = not readonly
+    return array
+
+
+class Array:
+    """A numpy array as Triton takes tensors: it asks them for a type and an address."""
+
+    __slots__ = ("array", "dtype")
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        #: The array.
+        self.array = array
+        #: Its type, by a name that Triton knows.
+        self.dtype = "bool" if array.dtype.kind == "b" else array.dtype.name
+
+    def data_ptr(self) -> int:
+        """Its address."""
+        return int(self.array.__array_interface__["data"][0])
+
+    # What the hooks of autotuning do to arguments.
+    def zero_(self) -> None:
+        """Set all elements to 0."""
+        self.array[...] = 0
+
+    def clone(self) -> Array:
+        """Copy it."""
+        return Array(self.array.copy())
+
+    def copy_(self, other: Array) -> None:
+        """Take over the elements of another."""
+        self.array[...] = other.array
+
+
+def wrapped(value: Any) -> Any:
+    """Give a numpy array as Triton takes it, also in tuples, and everything else as it is."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject or not value.dtype.isnative or value.dtype.kind not in "biufV":
+            raise TypeError(
+                f"an array of {value.dtype} is no argument of a Triton kernel: give numbers in native byte order"
+            )
+        return Array(value)
+    if type(value) is tuple and any(isinstance(each, (np.ndarray, tuple)) for each in value):
+        return tuple(wrapped(each) for each in value)
+    return value
+
+
+def unwrapped(value: Any) -> Any:
+    """Give what a user passed: an array, or a tensor that Triton's own wrappers hold."""
+    if isinstance(value, Array):
+        return value.array
+    while type(value).__name__ == "TensorWrapper":
+        value = value.base
+    return value
+
+
+def memory_of(value: Any, storage: bool = False) -> Memory | None:
+    """Give the memory of a tensor or an array; `None` of what has no elements. `storage`: always with all of its storage."""
+    value = unwrapped(value)
+    if isinstance(value, np.ndarray):
+        return _of_numpy(value, storage)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _of_torch(value, storage)
+    raise TypeError(
+        f"a {type(value).__name__} is no memory that a kernel can work on: give a tensor of the CPU or a numpy array"
+    )
+
+
+def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
+    """Whether elements of `size` (in the unit of the strides) lie side by side."""
+    expected = size
+    for stride, count in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n != 1):
+        if stride != expected:
+            return False
+        expected *= count
+    return True
+
+
+def _of_torch(tensor: Any, storage: bool) -> Memory | None:
+    if tensor.layout != sys.modules["torch"].strided or tensor.untyped_storage().device.type != "cpu":
+        where = f"{tensor.layout} of {tensor.untyped_storage().device}" if hasattr(tensor, "layout") else "elsewhere"
+        raise TypeError(
+            f"a tensor that is {where} has no memory here: give a strided tensor of the CPU, such as x.cpu()"
+        )
+    if tensor.numel() == 0:
+        return None
+    held = tensor.untyped_storage()
+    first, last = held.data_ptr(), held.data_ptr() + held.nbytes()
+    address, size = address_of(tensor), tensor.element_size()
+    if storage or not _is_dense(tuple(tensor.shape), tuple(tensor.stride()), 1):
+        start, end = first, last
+    else:
+        start, end = address, address + tensor.numel() * size
+    return Memory(start, end, address, (first, last), False, tensor)
+
+
+def address_of(tensor: Any) -> int:
+    """Give the address of a tensor, which nobody takes note of."""
+    return int(tensor.untyped_storage().data_ptr()) + int(tensor.storage_offset()) * int(tensor.element_size())
+
+
+def _of_numpy(array: NDArray[Any], storage: bool) -> Memory | None:
+    if array.size == 0:
+        return None
+    owner: NDArray[Any] = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    first, last = _span(owner)
+    start, end = _span(array)
+    address = int(array.__array_interface__["data"][0])
+    if storage or not _is_dense(array.shape, array.strides, array.itemsize):
+        start, end = min(first, start), max(last, end)
+    whole = (min(first, start), max(last, end))
+    return Memory(start, end, address, whole, not array.flags.writeable, array)
+
+
+def _span(array: NDArray[Any]) -> tuple[int, int]:
+    """The first byte of an array's elements, and the one behind the last."""
+    start = end = int(array.__array_interface__["data"][0])
+    for count, stride in zip(array.shape, array.strides, strict=True):
+        if stride < 0:
+            start += (count - 1) * stride
+        else:
+            end += (count - 1) * stride
+    return start, end + array.itemsize
