@@ -10,7 +10,7 @@ use crate::explore::Progress;
 use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar};
 use crate::machine::{Config, ControlModel, Interrupted, MemoryModel};
 use crate::memory::flat::HostMemory;
-use crate::program::env::ProgEnv;
+use crate::program::env::{AddressMap, ProgEnv};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +25,10 @@ pub struct Kernel<'a> {
     pub(super) module: Module,
     pub(super) launch: KernelLaunch,
     pub(super) args: Vec<(String, Argument<'a>)>,
+    /// Memory beside the arguments, at addresses of the caller's choice.
+    pub(super) placed: Vec<(String, Argument<'a>, u64)>,
+    /// What variables of the program hold.
+    pub(super) variables: Vec<(String, &'a mut [u8])>,
     /// Textures and surfaces by the variables that they are bound to.
     pub(super) bound: Vec<(String, Argument<'a>)>,
     pub(super) expected: Vec<(String, Expect)>,
@@ -66,6 +70,8 @@ impl<'a> Kernel<'a> {
             module,
             launch: KernelLaunch { grid: [1; 3], block: [1; 3], ..KernelLaunch::default() },
             args: Vec::new(),
+            placed: Vec::new(),
+            variables: Vec::new(),
             bound: Vec::new(),
             expected: Vec::new(),
             verdict: None,
@@ -113,6 +119,29 @@ impl<'a> Kernel<'a> {
     /// The next argument, with the name that messages call its memory by.
     pub fn buffer(mut self, name: &str, argument: impl Into<Argument<'a>>) -> Self {
         self.args.push((name.to_owned(), argument.into()));
+        self
+    }
+
+    /// Memory that is no argument, at an address of the caller's choice: pointers to it are numbers ([`Argument::bytes`]), or lie in
+    /// other memory. Addresses are multiples of 256 and no less than [`Kernel::FIRST_ADDRESS`].
+    pub fn memory_at(mut self, name: &str, address: u64, memory: impl Into<Argument<'a>>) -> Self {
+        if address < Self::FIRST_ADDRESS {
+            self.misuse = Some("`memory_at`: addresses below `Kernel::FIRST_ADDRESS` belong to variables and arguments");
+        }
+        self.placed.push((name.to_owned(), memory.into(), address));
+        self
+    }
+
+    /// The least address that [`Kernel::memory_at`] takes.
+    pub const FIRST_ADDRESS: u64 = AddressMap::of(64).global + AddressMap::memory(64) / 4;
+
+    /// The addresses behind all that [`Kernel::memory_at`] takes.
+    pub const LAST_ADDRESS: u64 = AddressMap::of(64).global + AddressMap::memory(64);
+
+    /// What a `.global` or `.const` variable of the program holds at first, from its first byte on, and, where the kernel comes to
+    /// its end, at last: variables of a program that is launched from again and again are the caller's to keep.
+    pub fn variable(mut self, name: &str, bytes: &'a mut [u8]) -> Self {
+        self.variables.push((name.to_owned(), bytes));
         self
     }
 

@@ -2,8 +2,8 @@
 
 use super::error::Error;
 use crate::base::{FileId, SourceMap};
-use crate::launch::{build, text_of};
-use crate::machine::ControlModel;
+use crate::launch::{Device, ProblemKind, build, text_of};
+use crate::machine::{Config, ControlModel};
 use crate::program::env::{Param, ProgEnv};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,8 @@ pub struct Module(Arc<Inner>);
 
 struct Inner {
     sources: Arc<SourceMap>,
-    file: FileId,
+    /// Its texts; there is one at least.
+    files: Vec<FileId>,
     /// For the control model of the target's hardware.
     env: Arc<ProgEnv>,
     /// For the others, which have other instructions in the code, or do without them; made when it is asked for.
@@ -64,23 +65,55 @@ impl Module {
     /// # Errors
     /// Everything that is wrong with the text.
     pub fn named(name: &str, text: &str) -> Result<Self, Error> {
+        Self::linked(&[(name, text)])
+    }
+
+    /// A module of several texts that are linked, each with the name that messages call it by: what one declares `.extern`, another
+    /// one defines. Its name is that of the first.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the texts and between them; there is none.
+    pub fn linked(texts: &[(&str, &str)]) -> Result<Self, Error> {
         let mut sources = SourceMap::default();
-        let file = sources.add(name, text);
-        let env = build(&[file], None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
+        let files: Vec<_> = texts.iter().map(|(name, text)| sources.add(*name, *text)).collect();
+        if files.is_empty() {
+            let problem = ProblemKind::UnfitFlag { flag: "texts", text: String::new(), why: "a module has one at least" };
+            return Err(Error::input(&[problem.at(None)], &sources));
+        }
+        let env = build(&files, None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
         let (sources, env) = (Arc::new(sources), Arc::new(env));
-        Ok(Self(Arc::new(Inner { sources, file, env, other: OnceLock::new() })))
+        Ok(Self(Arc::new(Inner { sources, files, env, other: OnceLock::new() })))
+    }
+
+    /// Its texts, each with its name in messages.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let sources = self.0.files.iter().filter_map(|file| self.sources().get(*file));
+        sources.map(|source| (source.name.as_str(), source.text.as_str()))
     }
 
     /// Its name in messages.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.sources().get(self.0.file).map_or(UNNAMED, |source| &source.name)
+        self.texts().next().map_or(UNNAMED, |(name, _)| name)
     }
 
-    /// Its text.
+    /// Its text; of several that were linked, the first.
     #[must_use]
     pub fn text(&self) -> &str {
-        self.sources().get(self.0.file).map_or("", |source| &source.text)
+        self.texts().next().map_or("", |(_, text)| text)
+    }
+
+    /// Its `.global` variables, in the order of the text, each with what it holds before any kernel runs.
+    ///
+    /// # Errors
+    /// They need more memory than a device has.
+    pub fn variables(&self) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        let sources = self.sources();
+        let made = Device::new(Arc::clone(self.env()), Arc::clone(sources), Config::default());
+        let device = made.map_err(|stop| Error::failure(stop.into(), self.env(), sources))?;
+        let globals = self.env().variables.iter().filter(|(_, variable)| !variable.constant && variable.reference.is_none());
+        let held = |name: &String| device.contents(name).map_or(&[][..], |(_, bytes)| bytes).to_vec();
+        Ok(globals.map(|(name, _)| (name.clone(), held(name))).collect())
     }
 
     /// The names of its kernels, in the order of the text.
@@ -115,7 +148,7 @@ impl Module {
 
     /// The program for a control model.
     pub(super) fn program(&self, control: Option<ControlModel>) -> Result<Arc<ProgEnv>, Error> {
-        let Inner { sources, file, env, other } = &*self.0;
+        let Inner { sources, files, env, other } = &*self.0;
         let injects = |control| control == ControlModel::Crs;
         let own = injects(ControlModel::of_target(env.target.sm));
         match control {
@@ -123,7 +156,7 @@ impl Module {
                 if let Some(other) = other.get() {
                     return Ok(Arc::clone(other));
                 }
-                let built = build(&[*file], Some(control), sources);
+                let built = build(files, Some(control), sources);
                 let built = built.map_err(|problems| Error::input(&problems, sources))?;
                 Ok(Arc::clone(other.get_or_init(|| Arc::new(built))))
             }
