@@ -18,11 +18,11 @@ from warpstep._errors import Unsupported
 #: What `libcudadevrt` has of cooperative groups, as the headers of CUDA give it: they synchronise the grid by themselves.
 _GRID_SYNC = """
 #include <cooperative_groups.h>
-extern "C" __device__ unsigned long long cudaCGGetIntrinsicHandle(int scope) { return scope; }
-extern "C" __device__ int cudaCGSynchronize(unsigned long long handle, unsigned int flags)
+extern "C" __device__ unsigned long long cudaCGGetIntrinsicHandle(enum cudaCGScope scope) { return scope; }
+extern "C" __device__ cudaError_t cudaCGSynchronize(unsigned long long handle, unsigned int flags)
 {
     cooperative_groups::this_grid().sync();
-    return 0;
+    return cudaSuccess;
 }
 """
 

@@ -16,6 +16,7 @@ import functools
 import importlib
 import importlib.util
 import os
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -313,7 +314,31 @@ def _loaded(self: Any) -> Any:
     function = kept.get(capability)
     if function is None:
         context = devices.get_context()
-        image = self.get_cubin()
+        image = _link.Code("linked", _texts(self))
         module = context.create_module_image(image, self._setup_functions, self._teardown_functions)
         function = kept[capability] = module.get_function(self._entry_name)
     return function
+
+
+def _texts(library: Any) -> list[tuple[str, str]]:
+    """The PTX of a kernel and of what is linked to it, with names for messages.
+
+    Optimising at link time would give the same results, and cost as much time again as compiling does. It is done where LTO-IR is linked,
+    which is no PTX yet.
+    """
+    lto = library._lto
+    library._lto = lto and any(_is_ltoir(each) for each in library._linking_files)
+    try:
+        linked = library.get_cubin().code
+    finally:
+        library._lto = lto
+    own = re.sub(r"[^\w.-]+", "_", getattr(library, "name", "") or "kernel")
+    return [(f"{own}.ptx" if name.startswith("<") else name, text) for name, text in linked]
+
+
+def _is_ltoir(linked: Any) -> bool:
+    if isinstance(linked, str):
+        return linked.endswith(".ltoir")
+    from numba.cuda.cudadrv.linkable_code import LTOIR
+
+    return isinstance(linked, LTOIR)
