@@ -5,13 +5,14 @@
     python tests/numba_suite.py --why cudapy         # with the last line of each failure
     python tests/numba_suite.py --one cudapy/test_sm -k shared      # one file as pytest shows it
 
-It is a plugin for pytest, too, which opens the door before any test is collected, and has what numba-cuda's own configuration of pytest
-has, which the wheel lacks.
+It is a plugin for pytest, too, which opens the door before any test is collected, and has what numba-cuda's own configuration of
+pytest has, which the wheel lacks.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import re
 import subprocess
@@ -37,6 +38,19 @@ def pytest_configure(config: pytest.Config) -> None:
     import warpstep.numba
 
     warpstep.numba.install()
+
+
+class Module(pytest.Module):
+    """A module of tests by its name in the package, which processes that tests start import it by, too."""
+
+    def _getobj(self) -> object:
+        return importlib.import_module(f"numba.cuda.tests.{self.path.parent.name}.{self.path.stem}")
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    if folder() in module_path.parents:
+        return Module.from_parent(parent, path=module_path)
+    return None
 
 
 @pytest.fixture
@@ -70,9 +84,17 @@ def _has_timeout() -> bool:
     return True
 
 
-def environment() -> dict[str, str]:
-    here = str(Path(__file__).parent)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])}
+#: Opens the door in each process that a test starts.
+SITE = """
+import warpstep.numba
+warpstep.numba.install()
+"""
+
+
+def environment(work: str) -> dict[str, str]:
+    (Path(work) / "sitecustomize.py").write_text(SITE)
+    paths = [work, str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def outcome(path: Path) -> tuple[Counter[str], list[tuple[str, str]]]:
@@ -81,7 +103,9 @@ def outcome(path: Path) -> tuple[Counter[str], list[tuple[str, str]]]:
         report = Path(work) / "report.xml"
         arguments = command(path, f"--junitxml={report}")
         try:
-            subprocess.run(arguments, cwd=work, env=environment(), capture_output=True, timeout=FILE_SECONDS, check=False)
+            subprocess.run(
+                arguments, cwd=work, env=environment(work), capture_output=True, timeout=FILE_SECONDS, check=False
+            )
         except subprocess.TimeoutExpired:
             return Counter(died=1), [(path.stem, f"not done after {FILE_SECONDS} seconds")]
         if not report.exists():
@@ -115,7 +139,8 @@ def main() -> int:
     given, rest = parser.parse_known_args()
     if given.one:
         flags = [*given.words[1:], *rest]
-        return subprocess.call(command(chosen(given.words[:1])[0], *flags), env=environment())
+        with tempfile.TemporaryDirectory() as work:
+            return subprocess.call(command(chosen(given.words[:1])[0], *flags), cwd=work, env=environment(work))
     columns = ("passed", "skipped", "xfailed", "failed", "died")
     print("| file | " + " | ".join(columns) + " | seconds |\n|---|" + "---:|" * (len(columns) + 1))
     total: Counter[str] = Counter()

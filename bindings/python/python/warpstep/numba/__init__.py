@@ -14,9 +14,9 @@
 >>> x
 array([0, 2, 4, 6, 8])
 
-Inside of `device` the whole of `numba.cuda` finds one device, of compute capability 8.0 if nothing else is said. `jit` makes kernels that
-find it by themselves, `options` changes what launches are asked, and `hunt`, `prove`, `compare` and `replay` are those of the package for
-a launch of Numba's. A kernel that is wrong raises `warpstep.Defect`, which names the line of Python.
+Inside of `device` the whole of `numba.cuda` finds one device, of compute capability 8.0 if nothing else is said. `jit` makes
+kernels that find it by themselves, `options` changes what launches are asked, and `hunt`, `prove`, `compare` and `replay` are those
+of the package for a launch of Numba's. A kernel that is wrong raises `warpstep.Defect`, which names the line of Python.
 
 numba-cuda itself is not part of this package: ``pip install 'numba-cuda[cu13]'``. Why the driver is what is replaced is told in
 `warpstep.numba._seam`.
@@ -26,13 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 from warpstep._module import Options, Run
 from warpstep.numba import _launch
 from warpstep.numba._dispatcher import Dispatcher
-from warpstep.numba._search import compare, hunt, prove, replay
 from warpstep.numba._seam import SEAM, required
+from warpstep.numba._search import compare, hunt, prove, replay
 
 __all__ = ["Dispatcher", "compare", "device", "hunt", "install", "jit", "last_run", "options", "prove", "replay"]
 
@@ -124,10 +124,11 @@ def last_run() -> Run | None:
 def _capability(cc: tuple[int, int] | str | None) -> tuple[int, int] | None:
     if cc is None:
         return None
-    given = tuple(int(part) for part in cc.split(".")) if isinstance(cc, str) else tuple(cc)
-    if len(given) != 2 or not all(isinstance(part, int) for part in given):
-        raise ValueError(f"cc={cc!r}: a compute capability is two numbers, such as (8, 0)")
-    return cast(tuple[int, int], given)
+    try:
+        major, minor = cc.split(".") if isinstance(cc, str) else cc
+        return int(major), int(minor)
+    except (TypeError, ValueError):
+        raise ValueError(f"cc={cc!r}: a compute capability is two numbers, such as (8, 0)") from None
 
 
 def _refuse_unknown(given: dict[str, Any]) -> None:

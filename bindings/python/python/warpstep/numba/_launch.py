@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from warpstep import _session
 from warpstep._arguments import Arguments, Described
+from warpstep._errors import Error, made
 from warpstep._module import Launch, Run, native_options, shaped
 from warpstep.numba._machine import machine
 from warpstep.numba._memory import Allocation
 from warpstep.numba._modules import Kernel
 
 #: Options of launches: those of the innermost `options` around them.
-OPTIONS: ContextVar[Mapping[str, Any]] = ContextVar("warpstep.numba.options", default={})
+OPTIONS: ContextVar[Mapping[str, Any]] = ContextVar("warpstep.numba.options", default=MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,16 @@ class Seen:
 class Frame:
     """A launch that numba-cuda prepares."""
 
-    #: The names of the kernel's parameters.
+    #: The names of the kernel's parameters, and its own in Python.
     names: Sequence[str]
+    kernel: str | None = None
     #: The arrays that were met so far.
     arrays: list[Seen] = field(default_factory=list)
     #: How deep in tuples the argument is that is prepared now, and its name at each depth.
     path: list[str] = field(default_factory=list)
     count: int = 0
+    #: Copies of the host's arrays, which are freed when the launch is over.
+    copies: list[Any] = field(default_factory=list)
 
 
 class _Here(threading.local):
@@ -115,6 +120,16 @@ class Prepared:
     launch: Launch
     taken: Packed
     options: dict[str, Any] | None
+    #: The kernel's name in Python.
+    called: str | None = None
+
+    def told(self, error: Error) -> Error:
+        """An error with the kernel's name in Python, in place of the one that has the types of its arguments in it."""
+        if self.called is None or error.kind == "internal":
+            return error
+        ptx = self.kernel.ptx.name
+        text, data = (each.replace(ptx, self.called) for each in (str(error), error._data))
+        return made(error.kind, error.code, text, data, error.schedule)
 
 
 def launch(stream: Any, config: Any, kernel: Kernel, *arguments: Any) -> None:
@@ -124,7 +139,10 @@ def launch(stream: Any, config: Any, kernel: Kernel, *arguments: Any) -> None:
     with place.running:
         prepared = _prepared(kernel, Launch(kernel.ptx, shape), arguments)
         instead, HERE.instead = HERE.instead, None
-        HERE.last = instead(prepared) if instead is not None else run(prepared)
+        try:
+            HERE.last = instead(prepared) if instead is not None else run(prepared)
+        except Error as error:
+            raise prepared.told(error) from None
         finished(prepared)
 
 
@@ -151,7 +169,9 @@ def run(prepared: Prepared) -> Run:
 def _prepared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Prepared:
     parameters = kernel.ptx.parameters
     if len(arguments) != len(parameters):
-        raise TypeError(f"kernel `{kernel.ptx.name}` has {len(parameters)} parameters in PTX, {len(arguments)} were given")
+        raise TypeError(
+            f"kernel `{kernel.ptx.name}` has {len(parameters)} parameters in PTX, {len(arguments)} were given"
+        )
     values = [_bytes_of(value, each.bytes) for value, each in zip(arguments, parameters, strict=True)]
     taken = Packed(kernel, [("struct", value) for value in values])
     frame = HERE.frames[-1] if HERE.frames else Frame(())
@@ -165,11 +185,13 @@ def _prepared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Prepa
     taken.allocations = [each for each in taken.allocations if each.address not in own]
     _named(taken)
     for each in taken.allocations:
-        taken.described.append(("placed", each.name, _element(each, taken.seen), each.bytes, each.written, each.address))
+        taken.described.append(
+            ("placed", each.name, _element(each, taken.seen), each.bytes, each.written, each.address)
+        )
     taken.described += [("variable", name, variable.bytes) for name, variable in variables]
     options = {key: value for key, value in OPTIONS.get().items() if key != "lineinfo"}
     given = native_options(options) if options or _session.current is not None else None
-    return Prepared(kernel, launch, taken, given)
+    return Prepared(kernel, launch, taken, given, frame.kernel)
 
 
 def _named(taken: Packed) -> None:
@@ -221,11 +243,12 @@ def frame(kernel: Any) -> Iterator[Frame]:
     """Note which kernel is prepared, for names in reports."""
     function = getattr(kernel, "py_func", None)
     names = list(inspect.signature(function).parameters) if function is not None else []
-    HERE.frames.append(Frame(names))
+    HERE.frames.append(Frame(names, getattr(function, "__qualname__", None)))
     try:
         yield HERE.frames[-1]
     finally:
-        HERE.frames.pop()
+        for copy in HERE.frames.pop().copies:
+            copy.free()
 
 
 def argument(prepare: Callable[..., None], kernel: Any, ty: Any, value: Any, stream: Any, retr: Any, flat: Any) -> None:

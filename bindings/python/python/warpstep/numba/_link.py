@@ -34,10 +34,12 @@ class LinkError(RuntimeError):
 class Code:
     """Code of one kind, as `cuda.core.ObjectCode`; of kind ``"linked"`` it is loaded, and has kernels."""
 
-    def __init__(self, kind: str, code: Any, name: str = "") -> None:
+    def __init__(self, kind: str, code: Any, name: str = "", registers: int | None = None) -> None:
         self.code_type = kind
         self.code = code
         self.name = name
+        #: So many registers a thread may have, for those who ask.
+        self.registers = registers
         self._loaded: Any = None
 
     @staticmethod
@@ -58,7 +60,7 @@ class Code:
             from warpstep.numba._machine import machine
 
             texts = self.code if self.code_type == "linked" else [(self.name or "kernel.ptx", _text(self.code))]
-            self._loaded = machine().load(texts)
+            self._loaded = machine().load(texts, self.registers)
         return self._loaded
 
     @property
@@ -72,7 +74,7 @@ class Code:
         return self._module.kernel(name.decode() if isinstance(name, bytes) else name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Code, (self.code_type, self.code, self.name)
+        return Code, (self.code_type, self.code, self.name, self.registers)
 
     def __repr__(self) -> str:
         return f"<Code {self.name or 'unnamed'}: {self.code_type}>"

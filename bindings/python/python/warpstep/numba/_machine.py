@@ -1,7 +1,7 @@
 """The machine that numba-cuda finds instead of a GPU: one device with memory, modules, streams and events.
 
-There is one for the process, since numba-cuda keeps devices, contexts and arrays in variables of its own modules. Everything is done at
-once, in the order in which it is asked for: streams and events have nothing to wait for.
+There is one for the process, since numba-cuda keeps devices, contexts and arrays in variables of its own modules. Everything is done
+at once, in the order in which it is asked for: streams and events have nothing to wait for.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Machine:
             raise self.error("CUDA_ERROR_INVALID_HANDLE", f"{handle!r} is no handle of anything that is there")
         return found
 
-    def load(self, texts: list[tuple[str, str]]) -> Module:
-        """Load a module."""
-        module = Module(self, texts, self.handle())
+    def load(self, texts: list[tuple[str, str]], registers: int | None = None) -> Module:
+        """Load a module whose kernels have so many registers at most."""
+        module = Module(self, texts, self.handle(), registers or 255)
         self._modules[module.handle] = module
         return module
 
@@ -120,7 +120,7 @@ class Machine:
         from cuda.bindings import driver as binding
         from numba.cuda.cudadrv.driver import CudaAPIError
 
-        error: Exception = CudaAPIError(binding.CUresult[code], f"{code}: {what}")
+        error: Exception = CudaAPIError(getattr(binding.CUresult, code), f"{code}: {what}")
         return error
 
     @staticmethod

@@ -23,6 +23,9 @@ Bytes = NDArray[np.uint8]
 
 #: Address space between two allocations, at least.
 _APART = 1 << 32
+#: Addresses of copies that are made for one launch: the lowest that are free, so that a launch which is repeated has them again.
+_TEMPORARY = range(FIRST_ADDRESS, FIRST_ADDRESS + (1 << 50))
+_LASTING = range(_TEMPORARY.stop, LAST_ADDRESS)
 
 
 class Allocation:
@@ -60,7 +63,7 @@ class Memory:
         """Make an empty memory of so many bytes."""
         self.total = total
         self.used = 0
-        self._next = FIRST_ADDRESS
+        self._next = _LASTING.start
         #: Addresses in ascending order, and the allocations at them.
         self._addresses: list[int] = []
         self._at: dict[int, Allocation] = {}
@@ -73,29 +76,29 @@ class Memory:
     def __len__(self) -> int:
         return len(self._addresses)
 
-    def allocate(self, size: int) -> Allocation:
+    def allocate(self, size: int, temporary: bool = False) -> Allocation:
         """Make an allocation that nobody has written to; `MemoryError` where the device has no room."""
         with self._lock:
             if self.used + size > self.total:
                 raise MemoryError(f"{size} bytes, and {self.total - self.used} of {self.total} are free")
             self.used += size
-            return self._add(np.zeros(size, dtype=np.uint8), written=False)
+            return self._add(np.zeros(size, dtype=np.uint8), False, _TEMPORARY if temporary else _LASTING)
 
     def map(self, held: Bytes) -> Allocation:
         """Give bytes of the host a device address."""
         with self._lock:
-            return self._add(held, written=True)
+            return self._add(held, True, _LASTING)
 
-    def _add(self, held: Bytes, written: bool) -> Allocation:
+    def _add(self, held: Bytes, written: bool, room: range) -> Allocation:
         space = (len(held) + 2 * _APART - 1) // _APART * _APART
-        if self._next + space > LAST_ADDRESS:
-            self._next = FIRST_ADDRESS
-        address = self._next
+        lasting = room is _LASTING
+        address = self._next if lasting and self._next + space <= room.stop else room.start
         while (taken := self._taken(address, space)) is not None:
             address = taken
-            if address + space > LAST_ADDRESS:
+            if address + space > room.stop:
                 raise MemoryError("there is no address left")
-        self._next = address + space
+        if lasting:
+            self._next = address + space
         allocation = Allocation(address, held, written)
         self._at[address] = allocation
         insort(self._addresses, address)

@@ -27,9 +27,11 @@ _MOST_THREADS = re.compile(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?
 class Module:
     """A module that is loaded: ``cuLibraryLoadData`` has given its handle."""
 
-    def __init__(self, machine: Machine, texts: list[tuple[str, str]], handle: int) -> None:
+    def __init__(self, machine: Machine, texts: list[tuple[str, str]], handle: int, registers: int) -> None:
         self.machine = machine
         self.handle = handle
+        #: Registers of a thread at most.
+        self.registers = registers
         #: The module as warpstep reads it.
         self.program = PtxModule.linked(texts)
         self._kernels: dict[str, Kernel] = {}
@@ -99,7 +101,7 @@ class Kernel:
         if most:
             threads = int(np.prod([int(each) for each in most.groups() if each]))
         return SimpleNamespace(
-            num_regs=min(max(registers, 1), 255),
+            num_regs=min(max(registers, 1), self.module.registers),
             const_size_bytes=sizes["const"],
             local_size_bytes=sizes["local"],
             shared_size_bytes=sizes["shared"],

@@ -1,13 +1,14 @@
 """Where warpstep takes the place of a GPU in numba-cuda.
 
-The seam is the driver. numba-cuda's compiler, its dispatchers, device arrays, contexts, streams and the preparation of arguments stay as
-they are, so that programs keep all of their behaviour: which copies are made, what is compiled when, what `cuda.Out` means, how
-exceptions of debug kernels are raised. What lies below, the functions of `libcuda` and the parts of `cuda.core` that call them, is
+The seam is the driver. numba-cuda's compiler, its dispatchers, device arrays, contexts, streams and the preparation of arguments
+stay as they are, so that programs keep all of their behaviour: which copies are made, what is compiled when, what `cuda.Out` means,
+how exceptions of debug kernels are raised. What lies below, the functions of `libcuda` and the parts of `cuda.core` that call them, is
 replaced. To replace the launch of dispatchers instead would be less code, but device arrays, streams, variables of modules (by which
 exceptions are told) and libraries that are linked would each have to be imitated above the driver, where numba-cuda changes with each
 version.
 
-While the seam is closed numba-cuda is as it was. What it keeps, such as arrays, stays in the machine, and is there when it is opened again.
+While the seam is closed numba-cuda is as it was. What it keeps, such as arrays, stays in the machine, and is there when it is opened
+again.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _INSTALL = "Numba's support of CUDA is not installed: pip install 'numba-cuda[cu
 
 _MISSING = object()
 
+#: What a module of LLVM's says of its version of lines: how it behaves where another one says something else.
+_FLAG = re.compile(r'(i32 )2(, !"Debug Info Version")')
+
 #: Functions that finalizers of numba-cuda call, which may run when the seam is closed.
 _FREEING = (
     "cuMemFree",
@@ -44,7 +48,9 @@ _FREEING = (
 def required() -> None:
     """Raise what helps, where numba-cuda cannot be used."""
     try:
-        found = importlib.util.find_spec("numba_cuda") is not None and importlib.util.find_spec("numba.cuda") is not None
+        found = (
+            importlib.util.find_spec("numba_cuda") is not None and importlib.util.find_spec("numba.cuda") is not None
+        )
     except ImportError:
         found = False
     if not found:
@@ -143,6 +149,7 @@ class Seam:
         device = dispatcher.CUDADispatcher.compile_device
         self._put(dispatcher.CUDADispatcher, "compile_device", _device_with_lines(device))
         self._put(codegen.CUDACodeLibrary, "get_cufunc", _loaded)
+        self._put(codegen.CUDACodeLibrary, "get_ltoir", _linkable(codegen.CUDACodeLibrary.get_ltoir))
         self._put(codegen.JITCUDACodegen, "magic_tuple", _marked(codegen.JITCUDACodegen.magic_tuple))
 
     def _replace_driver(self, module: Any) -> None:
@@ -248,9 +255,17 @@ def _with_lines(init: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(init)
     def compiled(self: Any, *args: Any, **kwargs: Any) -> None:
-        if _launch.OPTIONS.get().get("lineinfo", True) and not kwargs.get("debug"):
-            kwargs["lineinfo"] = True
-        init(self, *args, **kwargs)
+        if kwargs.get("debug") or kwargs.get("lineinfo") or not _launch.OPTIONS.get().get("lineinfo", True):
+            return init(self, *args, **kwargs)
+        from numba.cuda.core.errors import NumbaError
+
+        try:
+            return init(self, *args, **{**kwargs, "lineinfo": True})
+        except NumbaError:
+            raise
+        except Exception:
+            # numba-cuda cannot describe some types, such as tuples of empty ones, for a debugger; nobody has asked for it.
+            return init(self, *args, **kwargs)
 
     return compiled
 
@@ -270,6 +285,21 @@ def _device_with_lines(compile_device: Callable[..., Any]) -> Callable[..., Any]
             self.targetoptions = options
 
     return compiled
+
+
+def _linkable(get_ltoir: Callable[..., Any]) -> Callable[..., Any]:
+    """`get_ltoir`, of programs with lines: numba-cuda's flag for these is not the one of CUDA C++, and the two are not linked."""
+
+    @functools.wraps(get_ltoir)
+    def linkable(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = self._llvm_strs
+        self._llvm_strs = [_FLAG.sub(r"\g<1>1\g<2>", text) for text in self.llvm_strs]
+        try:
+            return get_ltoir(self, *args, **kwargs)
+        finally:
+            self._llvm_strs = before
+
+    return linkable
 
 
 def _marked(magic_tuple: Callable[..., Any]) -> Callable[..., Any]:
@@ -314,7 +344,7 @@ def _loaded(self: Any) -> Any:
     function = kept.get(capability)
     if function is None:
         context = devices.get_context()
-        image = _link.Code("linked", _texts(self))
+        image = _link.Code("linked", _texts(self), registers=self._max_registers)
         module = context.create_module_image(image, self._setup_functions, self._teardown_functions)
         function = kept[capability] = module.get_function(self._entry_name)
     return function
@@ -323,8 +353,8 @@ def _loaded(self: Any) -> Any:
 def _texts(library: Any) -> list[tuple[str, str]]:
     """The PTX of a kernel and of what is linked to it, with names for messages.
 
-    Optimising at link time would give the same results, and cost as much time again as compiling does. It is done where LTO-IR is linked,
-    which is no PTX yet.
+    Optimising at link time would give the same results, and cost as much time again as compiling does. It is done where LTO-IR is
+    linked, which is no PTX yet.
     """
     lto = library._lto
     library._lto = lto and any(_is_ltoir(each) for each in library._linking_files)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -57,6 +58,10 @@ def _target(prepared: Prepared) -> tuple[_warpstep.Module, str, Any]:
     return prepared.launch.kernel.module.native, prepared.launch.kernel.name, prepared.launch.shape
 
 
+def _told(prepared: Prepared, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(replace(finding, defect=prepared.told(finding.defect)) for finding in findings)
+
+
 def _judging(expect: Any, rtol: float | None) -> Any:
     """What judges the arrays that a run left: code, or the arrays that are wanted."""
     if expect is None or callable(expect):
@@ -100,7 +105,8 @@ def hunt(
         described, judge = prepared.taken.expecting(_judging(expect, rtol))
         given = _options(prepared, dict(options, jobs=jobs))
         seeded = (first_seed, first_seed + seeds)
-        return _hunted(_warpstep.hunt(*_target(prepared), described, given, judge, None, seeded))
+        hunted = _hunted(_warpstep.hunt(*_target(prepared), described, given, judge, None, seeded))
+        return replace(hunted, findings=_told(prepared, hunted.findings))
 
     found: Hunted = _instead(launch, args, search)
     return found
@@ -122,7 +128,7 @@ def prove(
         described, judge = prepared.taken.expecting(_judging(expect, rtol))
         given = _options(prepared, dict(options, progress=progress, max_states=max_states))
         holds, findings, states, summary = _warpstep.prove(*_target(prepared), described, given, judge, None)
-        return Proof(holds, tuple(map(_finding, findings)), states, summary)
+        return Proof(holds, _told(prepared, map(_finding, findings)), states, summary)
 
     found: Proof = _instead(launch, args, search)
     return found

@@ -1,7 +1,8 @@
 """Arrays of the host as arguments of kernels: copied to the device and back, as `cuda.In`, `cuda.Out` and `cuda.InOut` say.
 
-numba-cuda describes them by `cuda.core`'s views of memory, which ask the driver. Here they are the views that numba-cuda itself makes of
-its device arrays. An array whose elements do not lie side by side is packed for the copy, and its elements are written back one by one.
+numba-cuda describes them by `cuda.core`'s views of memory, which ask the driver. Here they are the views that numba-cuda itself makes
+of its device arrays. An array whose elements do not lie side by side is packed for the copy, and its elements are written back one by
+one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from warpstep.numba._launch import HERE
 from warpstep.numba._machine import machine
 from warpstep.numba._memory import host_bytes
 
@@ -51,17 +53,19 @@ class HostCopy:
         self.value = value
         array = value if isinstance(value, np.ndarray) else np.asarray(value)
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-        packed = np.array(array, order=order, copy=True, subok=False)
+        packed: np.ndarray[Any, Any] = np.array(array, order=order, copy=True, subok=False)  # type: ignore[call-overload]
         self._size = packed.nbytes
         self._address = 0
         if self._size:
             memory = machine().memory
-            allocation = memory.allocate(self._size)
+            allocation = memory.allocate(self._size, temporary=True)
             self._address = allocation.address
             if copy:
                 allocation.bytes[:] = packed.reshape(-1, order="A").view(np.uint8)
                 allocation.written = True
         self._packed = packed
+        if HERE.frames:
+            HERE.frames[-1].copies.append(self)
         self.view = shim(self._address, packed.shape, packed.strides, packed.dtype)
 
     def write_back(self) -> None:
@@ -79,9 +83,14 @@ class HostCopy:
 
             host_bytes(driver.host_pointer(value), self._size)[:] = packed.reshape(-1).view(np.uint8)
 
+    def free(self) -> None:
+        """The launch is over."""
+        address, self._address = self._address, 0
+        if address:
+            machine().memory.free(address)
+
     def __del__(self) -> None:
-        if self._address:
-            machine().memory.free(self._address)
+        self.free()
 
 
 def to_view(obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False) -> tuple[Any, Any]:
@@ -121,9 +130,10 @@ def _warn(obj: Any, copy: bool, user_explicit: bool) -> None:
     from numba.cuda.core import config
     from numba.cuda.core.errors import NumbaPerformanceWarning
 
-    if copy and not user_explicit and isinstance(obj, np.ndarray):
-        if config.CUDA_WARN_ON_IMPLICIT_COPY and not config.DISABLE_PERFORMANCE_WARNINGS:
-            warn(NumbaPerformanceWarning("Host array used in CUDA kernel will incur copy overhead to/from device."))
+    wanted = config.CUDA_WARN_ON_IMPLICIT_COPY and not config.DISABLE_PERFORMANCE_WARNINGS
+    if wanted and copy and not user_explicit and isinstance(obj, np.ndarray):
+        what = "Host array used in CUDA kernel will incur copy overhead to/from device."
+        warn(NumbaPerformanceWarning(what), stacklevel=2)
 
 
 def in_to_device(hint: Any, retr: list[Any], stream: Any = 0) -> Any:
