@@ -57,6 +57,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="hunt every launch through N random schedules before it runs",
     )
     group.addoption(
+        "--warpstep-numba",
+        action="store_true",
+        help="programs of numba.cuda run on warpstep",
+    )
+    group.addoption(
+        "--warpstep-numba-cc",
+        metavar="CC",
+        default=None,
+        help="the same, compiled for this compute capability, such as 9.0",
+    )
+    group.addoption(
         "--warpstep-replay",
         metavar="FILE",
         default=None,
@@ -65,8 +76,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse flags that mean nothing, before any test runs."""
+    """Refuse flags that mean nothing, and take the place of a GPU, before any test is collected."""
     _session_of(config)
+    capability = config.getoption("--warpstep-numba-cc")
+    if capability is not None or config.getoption("--warpstep-numba"):
+        try:
+            import warpstep.numba
+
+            warpstep.numba.install(capability)
+        except (ImportError, ValueError, RuntimeError) as error:
+            raise pytest.UsageError(f"--warpstep-numba: {error}") from None
 
 
 def _session_of(config: pytest.Config) -> _session.Session:
@@ -156,5 +175,7 @@ def pytest_report_header(config: pytest.Config) -> Sequence[str]:
     asked = _session_of(config)
     parts = [f"check {','.join(asked.check)}"] if asked.check else []
     parts += [f"{asked.seeds} seeds"] if asked.seeds else []
+    capability = config.getoption("--warpstep-numba-cc")
+    parts += [f"numba.cuda for {capability or '8.0'}"] if capability or config.getoption("--warpstep-numba") else []
     parts += [f"replay {config.getoption('--warpstep-replay')}"] if asked.schedule else []
     return [f"warpstep: {', '.join(parts)}"] if parts else []

@@ -163,10 +163,13 @@ class Seam:
                 setattr(the_driver, name, function)
                 return function
 
+            disabled = module.config.DISABLE_CUDA
             self._driver_now = {
                 "devices": module.utils.UniqueDict(),
-                "is_initialized": True,
-                "initialization_error": None,
+                "is_initialized": bool(disabled),
+                "initialization_error": "CUDA is disabled due to setting NUMBA_DISABLE_CUDA=1 in the environment"
+                if disabled
+                else None,
                 "pid": os.getpid(),
                 "lib": None,
                 "_cuda_python_wrap_fn": wrap,

@@ -114,9 +114,13 @@ def to_view(obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = 
 
 
 def _interface_view(interface: Any) -> Any:
-    """The view of memory that another library says is on the device."""
+    """The view of memory that another library says is on the device, once what that library has put into its stream is done."""
     from numba.cuda.api_util import prepare_shape_strides_dtype
+    from numba.cuda.core import config
+    from numba.cuda.cudadrv import devices
 
+    if interface.get("stream") is not None and config.CUDA_ARRAY_INTERFACE_SYNC:
+        devices.get_context().create_external_stream(interface["stream"]).synchronize()
     shape, strides, dtype = prepare_shape_strides_dtype(
         interface["shape"], interface.get("strides"), interface["typestr"], order="C"
     )
