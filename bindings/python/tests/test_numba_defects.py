@@ -97,6 +97,9 @@ def test_memory_that_was_freed_is_not_there():
     def through_pointer(x):
         x[0] = 1
 
+    there = cuda.device_array(8, np.float32)
+    with pytest.raises(warpstep.Defect, match="just after the end of buffer `x` of 32 bytes"):
+        through_pointer[1, 1](there.device_ctypes_pointer.value + 32)
     freed = cuda.device_array(8, np.float32)
     address = freed.device_ctypes_pointer.value
     del freed

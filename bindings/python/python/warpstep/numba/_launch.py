@@ -53,6 +53,8 @@ class Frame:
     kernel: str | None = None
     #: The arrays that were met so far.
     arrays: list[Seen] = field(default_factory=list)
+    #: Pointers that were given as numbers, with their names.
+    pointers: list[tuple[str, int]] = field(default_factory=list)
     #: How deep in tuples the argument is that is prepared now, and its name at each depth.
     path: list[str] = field(default_factory=list)
     count: int = 0
@@ -183,7 +185,7 @@ def _prepared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Prepa
     taken.allocations = machine().memory.reachable([*words, *module.constants], held)
     own = {variable.address for _, variable in variables}
     taken.allocations = [each for each in taken.allocations if each.address not in own]
-    _named(taken)
+    _named(taken, [*((seen.name, seen.address) for seen in taken.seen), *frame.pointers])
     for each in taken.allocations:
         taken.described.append(
             ("placed", each.name, _element(each, taken.seen), each.bytes, each.written, each.address)
@@ -194,14 +196,14 @@ def _prepared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Prepa
     return Prepared(kernel, launch, taken, given, frame.kernel)
 
 
-def _named(taken: Packed) -> None:
-    """Allocations are called as the arrays in them."""
+def _named(taken: Packed, called: Sequence[tuple[str, int]]) -> None:
+    """Allocations are called as the arrays in them, and the pointers to them, are."""
     addresses = [each.address for each in taken.allocations]
     names: dict[int, str] = {}
-    for seen in taken.seen:
-        home = _home(addresses, seen.address)
+    for name, address in called:
+        home = _home(addresses, address)
         if home is not None:
-            names.setdefault(home, seen.name)
+            names.setdefault(home, name)
     used: set[str] = set()
     for each in taken.allocations:
         each.label = names.get(each.address, each.label)
@@ -284,6 +286,8 @@ def _note(here: Frame, name: str, ty: Any, flat: Sequence[int]) -> None:
             here.arrays.append(Seen(name, flat[4], shape, strides, dtype))
         elif isinstance(ty, types.Record) and len(flat) == 1:
             here.arrays.append(Seen(name, flat[0], (), (), np.dtype(numpy_support.as_dtype(ty))))
+        elif isinstance(ty, types.CPointer) and len(flat) == 1:
+            here.pointers.append((name, flat[0]))
     except NotImplementedError:
         # A type of numba's that numpy has not, such as bfloat16: it goes without a name.
         return

@@ -17,22 +17,20 @@ import functools
 import importlib
 import importlib.util
 import os
-import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from warpstep.numba import _core, _launch, _link, _views
+from warpstep.numba import _compile, _core, _launch, _link, _views
 from warpstep.numba._driver import DriverFunctions
 from warpstep.numba._machine import machine
 from warpstep.numba._memory import host_bytes
 
 _INSTALL = "Numba's support of CUDA is not installed: pip install 'numba-cuda[cu13]' (or [cu12])"
 
-_MISSING = object()
+_DISABLED = "CUDA is disabled due to setting NUMBA_DISABLE_CUDA=1 in the environment"
 
-#: What a module of LLVM's says of its version of lines: how it behaves where another one says something else.
-_FLAG = re.compile(r'(i32 )2(, !"Debug Info Version")')
+_MISSING = object()
 
 #: Functions that finalizers of numba-cuda call, which may run when the seam is closed.
 _FREEING = (
@@ -143,14 +141,14 @@ class Seam:
         self._put(args.In, "to_device", _views.in_to_device)
         self._put(args.Out, "to_device", _views.out_to_device)
         kernel = dispatcher._Kernel
-        self._put(kernel, "__init__", _with_lines(kernel.__init__))
+        self._put(kernel, "__init__", _compile.with_lines(kernel.__init__))
         self._put(kernel, "launch", _in_frame(kernel.launch))
         self._put(kernel, "_prepare_args", _noted(kernel._prepare_args))
         device = dispatcher.CUDADispatcher.compile_device
-        self._put(dispatcher.CUDADispatcher, "compile_device", _device_with_lines(device))
-        self._put(codegen.CUDACodeLibrary, "get_cufunc", _loaded)
-        self._put(codegen.CUDACodeLibrary, "get_ltoir", _linkable(codegen.CUDACodeLibrary.get_ltoir))
-        self._put(codegen.JITCUDACodegen, "magic_tuple", _marked(codegen.JITCUDACodegen.magic_tuple))
+        self._put(dispatcher.CUDADispatcher, "compile_device", _compile.device_with_lines(device))
+        self._put(codegen.CUDACodeLibrary, "get_cufunc", _compile.loaded)
+        self._put(codegen.CUDACodeLibrary, "get_ltoir", _compile.linkable(codegen.CUDACodeLibrary.get_ltoir))
+        self._put(codegen.JITCUDACodegen, "magic_tuple", _compile.marked(codegen.JITCUDACodegen.magic_tuple))
 
     def _replace_driver(self, module: Any) -> None:
         """Give numba-cuda's object for the driver other functions; the object stays, since many modules have it."""
@@ -253,68 +251,6 @@ def _add_callback(self: Any, callback: Callable[..., Any], arg: Any = None) -> N
         warn(f"Exception in stream callback: {error}", stacklevel=2)
 
 
-def _with_lines(init: Callable[..., None]) -> Callable[..., None]:
-    """`_Kernel.__init__` with the lines of the Python source, which reports name."""
-
-    @functools.wraps(init)
-    def compiled(self: Any, *args: Any, **kwargs: Any) -> None:
-        if kwargs.get("debug") or kwargs.get("lineinfo") or not _launch.OPTIONS.get().get("lineinfo", True):
-            return init(self, *args, **kwargs)
-        from numba.cuda.core.errors import NumbaError
-
-        try:
-            return init(self, *args, **{**kwargs, "lineinfo": True})
-        except NumbaError:
-            raise
-        except Exception:
-            # numba-cuda cannot describe some types, such as tuples of empty ones, for a debugger; nobody has asked for it.
-            return init(self, *args, **kwargs)
-
-    return compiled
-
-
-def _device_with_lines(compile_device: Callable[..., Any]) -> Callable[..., Any]:
-    """The same of device functions."""
-
-    @functools.wraps(compile_device)
-    def compiled(self: Any, *args: Any, **kwargs: Any) -> Any:
-        options = self.targetoptions
-        if options.get("debug") or not _launch.OPTIONS.get().get("lineinfo", True):
-            return compile_device(self, *args, **kwargs)
-        self.targetoptions = {**options, "lineinfo": True}
-        try:
-            return compile_device(self, *args, **kwargs)
-        finally:
-            self.targetoptions = options
-
-    return compiled
-
-
-def _linkable(get_ltoir: Callable[..., Any]) -> Callable[..., Any]:
-    """`get_ltoir`, of programs with lines: numba-cuda's flag for these is not the one of CUDA C++, and the two are not linked."""
-
-    @functools.wraps(get_ltoir)
-    def linkable(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = self._llvm_strs
-        self._llvm_strs = [_FLAG.sub(r"\g<1>1\g<2>", text) for text in self.llvm_strs]
-        try:
-            return get_ltoir(self, *args, **kwargs)
-        finally:
-            self._llvm_strs = before
-
-    return linkable
-
-
-def _marked(magic_tuple: Callable[..., Any]) -> Callable[..., Any]:
-    """`magic_tuple`, by which kernels that are kept in files are found: those of here are not those of a GPU."""
-
-    @functools.wraps(magic_tuple)
-    def marked(self: Any) -> tuple[Any, ...]:
-        return (*magic_tuple(self), "warpstep")
-
-    return marked
-
-
 def _in_frame(launch: Callable[..., None]) -> Callable[..., None]:
     """`_Kernel.launch`, with the names of its parameters known."""
 
@@ -334,44 +270,3 @@ def _noted(prepare: Callable[..., None]) -> Callable[..., None]:
         _launch.argument(prepare, self, ty, value, stream, retr, flat)
 
     return prepared
-
-
-def _loaded(self: Any) -> Any:
-    """`CUDACodeLibrary.get_cufunc`, with functions of the machine kept apart from those of a GPU."""
-    from numba.cuda.cudadrv import devices
-
-    if self._entry_name is None:
-        raise RuntimeError("Missing entry_name - are you trying to get the cufunc for a device function?")
-    kept = self.__dict__.setdefault("_warpstep_functions", {})
-    capability = machine().capability
-    function = kept.get(capability)
-    if function is None:
-        context = devices.get_context()
-        image = _link.Code("linked", _texts(self), registers=self._max_registers)
-        module = context.create_module_image(image, self._setup_functions, self._teardown_functions)
-        function = kept[capability] = module.get_function(self._entry_name)
-    return function
-
-
-def _texts(library: Any) -> list[tuple[str, str]]:
-    """The PTX of a kernel and of what is linked to it, with names for messages.
-
-    Optimising at link time would give the same results, and cost as much time again as compiling does. It is done where LTO-IR is
-    linked, which is no PTX yet.
-    """
-    lto = library._lto
-    library._lto = lto and any(_is_ltoir(each) for each in library._linking_files)
-    try:
-        linked = library.get_cubin().code
-    finally:
-        library._lto = lto
-    own = re.sub(r"[^\w.-]+", "_", getattr(library, "name", "") or "kernel")
-    return [(f"{own}.ptx" if name.startswith("<") else name, text) for name, text in linked]
-
-
-def _is_ltoir(linked: Any) -> bool:
-    if isinstance(linked, str):
-        return linked.endswith(".ltoir")
-    from numba.cuda.cudadrv.linkable_code import LTOIR
-
-    return isinstance(linked, LTOIR)
