@@ -220,6 +220,21 @@ def _installed() -> bool:
     return any(entry.name == "warpstep" for entry in entry_points(group="pytest11"))
 
 
+@needs_no_gpu
+def test_another_numba_is_refused_in_words(monkeypatch):
+    from numba.cuda.cudadrv import devicearray, driver
+
+    before, functions = driver.Linker, dict(vars(driver.driver))
+    with monkeypatch.context() as patch:
+        patch.delattr(devicearray, "_to_strided_memory_view")
+        said = "has no `numba.cuda.cudadrv.devicearray._to_strided_memory_view`"
+        with pytest.raises(RuntimeError, match=said), warpstep.numba.device():
+            pass
+    assert driver.Linker is before and vars(driver.driver)["devices"] is functions["devices"]
+    with warpstep.numba.device():
+        increase[1, 4](np.zeros(4))
+
+
 def test_wrong_use_is_an_exception():
     x = np.zeros(4)
     with warpstep.numba.device():
@@ -237,3 +252,20 @@ def test_wrong_use_is_an_exception():
             cuda.to_device(x).get_ipc_handle()
         increase[1, 4](x)
     assert x.tolist() == [1] * 4
+
+
+def test_a_function_of_c_that_returns_nothing():
+    source = """
+    extern "C" __device__ void nothing(int x) { asm volatile("membar.gl;"); }
+    """
+    with warpstep.numba.device():
+        nothing = cuda.declare_device("nothing", "void(int32)", link=CUSource(source), abi="c")
+
+        @cuda.jit
+        def use(x):
+            nothing(x[0])
+            x[0] = 7
+
+        x = np.zeros(1, np.int32)
+        use[1, 1](x)
+        assert x[0] == 7

@@ -30,6 +30,9 @@ _INSTALL = "Numba's support of CUDA is not installed: pip install 'numba-cuda[cu
 
 _DISABLED = "CUDA is disabled due to setting NUMBA_DISABLE_CUDA=1 in the environment"
 
+#: The numba-cuda whose insides are known.
+_WRITTEN_FOR = "0.30"
+
 _MISSING = object()
 
 #: Functions that finalizers of numba-cuda call, which may run when the seam is closed.
@@ -90,7 +93,11 @@ class Seam:
         with self.lock:
             before = machine().capability
             if self.depth == 0:
-                self._replace()
+                try:
+                    self._replace()
+                except BaseException:
+                    self._restore()
+                    raise
             self.depth += 1
             if capability is not None:
                 self.choose(capability)
@@ -111,7 +118,15 @@ class Seam:
             device.compute_capability = capability
 
     def _put(self, where: Any, name: str, what: Any) -> None:
-        self._before.append((where, name, vars(where).get(name, _MISSING)))
+        before = vars(where).get(name, _MISSING)
+        if before is _MISSING and name != "_logger":
+            from importlib.metadata import version
+
+            raise RuntimeError(
+                f"numba-cuda {version('numba-cuda')} has no `{where.__name__}.{name}`, in whose place warpstep comes: "
+                f"install the numba-cuda that it is written for, {_WRITTEN_FOR}"
+            )
+        self._before.append((where, name, before))
         setattr(where, name, what)
 
     def _replace(self) -> None:
@@ -187,9 +202,12 @@ class Seam:
         self._before.clear()
         the_driver = vars(driver.driver)
         self._driver_now = dict(the_driver)
-        freeing = {name: _owned(name, self._driver_before.get(name)) for name in _FREEING}
+        before = self._driver_before
         the_driver.clear()
-        the_driver.update(self._driver_before | freeing)
+        the_driver.update(before)
+        for name in _FREEING:
+            if not isinstance(before.get(name), _Freeing):
+                the_driver[name] = _Freeing(name, before.get(name))
         # Arrays that go when the seam is closed still tell the logger.
         driver.__dict__.setdefault("_logger", driver.make_logger())
 
@@ -204,20 +222,25 @@ class Seam:
 SEAM = Seam()
 
 
-def _owned(name: str, real: Any) -> Callable[..., Any]:
+class _Freeing:
     """A function that frees what is the machine's here, and anything else by the driver that there may be."""
-    ours = DriverFunctions(machine()).find(name)
 
-    def free(handle: Any, *others: Any) -> Any:
+    def __init__(self, name: str, real: Callable[..., Any] | None) -> None:
+        self.__name__ = name
+        self._ours = DriverFunctions(machine()).find(name)
+        self._real = real
+
+    def __call__(self, handle: Any, *others: Any) -> Any:
         number = int(handle)
-        if number >= 1 << 40 and not name.startswith("cuMemFree") or _is_ours(number):
-            return ours(handle, *others)
-        if real is not None:
-            return real(handle, *others)
-        return None
+        if _is_ours(number) or number >= 1 << 40 and not self.__name__.startswith("cuMem"):
+            return self._ours(handle, *others)
+        if self._real is None:
+            from numba.cuda.cudadrv.driver import driver
 
-    free.__name__ = name
-    return free
+            # numba-cuda puts a function in place when it is first asked for.
+            self._real = type(driver).__getattr__(driver, self.__name__)
+            setattr(driver, self.__name__, self)
+        return self._real(handle, *others)
 
 
 def _is_ours(address: int) -> bool:
