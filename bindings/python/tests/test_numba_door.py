@@ -143,6 +143,20 @@ def test_threads_launch_at_a_time():
     with warpstep.numba.device(), concurrent.futures.ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(8)))
 
+    def race():
+        with pytest.raises(warpstep.Defect, match="data race"):
+            racy[1, 4](np.zeros(1))
+        with warpstep.numba.options(check=""):
+            racy[1, 4](np.zeros(1))
+
+    @cuda.jit
+    def racy(x):
+        x[0] += 1
+
+    # What is looked for is looked for in threads, too.
+    with warpstep.numba.device(check="races"), concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(race).result()
+
 
 def _child(queue):
     x = np.zeros(4)

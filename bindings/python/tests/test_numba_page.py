@@ -29,7 +29,16 @@ def test_the_page_runs(monkeypatch):
         exec(compile(before + block.group(1), PAGE, "exec"), everything)
     # The report that the page shows is the one that is raised.
     shown = re.search(r"^```\n(\[out-of-bounds\].*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert shown is not None and str(everything["defect"]).strip() == shown.group(1).strip()
+    assert shown is not None
+    # The page has neither the folder that it lies in nor lines of PTX, which come with the version of the compiler.
+    said = str(everything["defect"]).replace(f"{ROOT}/", "")
+    assert _plain(said) == _plain(shown.group(1))
+
+
+def _plain(report: str) -> list[str]:
+    """The words of a report: neither places in PTX nor the drawing beside them."""
+    lines = [re.sub(r"[│╭╰─┬\s]+", " ", line).strip() for line in report.splitlines()]
+    return [line for line in lines if line and not re.search(r"\.ptx|ld\.global", line)]
 
 
 def test_examples_in_docstrings_run():

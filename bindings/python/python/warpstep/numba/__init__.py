@@ -55,7 +55,12 @@ def device(
     before = SEAM.open(_capability(cc))
     try:
         with options(lineinfo=lineinfo, **given):
-            yield
+            here = dict(_launch.OPTIONS.get())
+            _launch.DEFAULTS.append(here)
+            try:
+                yield
+            finally:
+                del _launch.DEFAULTS[next(k for k, each in enumerate(_launch.DEFAULTS) if each is here)]
     finally:
         SEAM.close(before)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from warpstep.numba._launch import OPTIONS
+from warpstep.numba._launch import asked
 from warpstep.numba._link import Code
 from warpstep.numba._machine import machine
 
@@ -20,7 +20,7 @@ def with_lines(init: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(init)
     def compiled(self: Any, *args: Any, **kwargs: Any) -> None:
-        if kwargs.get("debug") or kwargs.get("lineinfo") or not OPTIONS.get().get("lineinfo", True):
+        if kwargs.get("debug") or kwargs.get("lineinfo") or not asked().get("lineinfo", True):
             return init(self, *args, **kwargs)
         from numba.cuda.core.errors import NumbaError
 
@@ -41,7 +41,7 @@ def device_with_lines(compile_device: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(compile_device)
     def compiled(self: Any, *args: Any, **kwargs: Any) -> Any:
         options = self.targetoptions
-        if options.get("debug") or not OPTIONS.get().get("lineinfo", True):
+        if options.get("debug") or not asked().get("lineinfo", True):
             return compile_device(self, *args, **kwargs)
         self.targetoptions = {**options, "lineinfo": True}
         try:

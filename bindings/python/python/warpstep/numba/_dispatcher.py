@@ -29,7 +29,7 @@ class Dispatcher:
     @contextmanager
     def _device(self) -> Iterator[None]:
         before = SEAM.open(self._cc)
-        token = _launch.OPTIONS.set({**self._options, **_launch.OPTIONS.get()})
+        token = _launch.OPTIONS.set({**self._options, **_launch.asked()})
         try:
             yield
         finally:

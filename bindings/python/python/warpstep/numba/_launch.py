@@ -23,8 +23,15 @@ from warpstep.numba._machine import machine
 from warpstep.numba._memory import Allocation
 from warpstep.numba._modules import Kernel
 
-#: Options of launches: those of the innermost `options` around them.
+#: Options of launches: those of the innermost `options` around them, in this thread.
 OPTIONS: ContextVar[Mapping[str, Any]] = ContextVar("warpstep.numba.options", default=MappingProxyType({}))
+#: Those of each `device` that is open, for threads that were started inside.
+DEFAULTS: list[Mapping[str, Any]] = []
+
+
+def asked() -> Mapping[str, Any]:
+    """What launches are asked here."""
+    return {**DEFAULTS[-1], **OPTIONS.get()} if DEFAULTS else OPTIONS.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +198,7 @@ def _prepared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Prepa
             ("placed", each.name, _element(each, taken.seen), each.bytes, each.written, each.address)
         )
     taken.described += [("variable", name, variable.bytes) for name, variable in variables]
-    options = {key: value for key, value in OPTIONS.get().items() if key != "lineinfo"}
+    options = {key: value for key, value in asked().items() if key != "lineinfo"}
     given = native_options(options) if options or _session.current is not None else None
     return Prepared(kernel, launch, taken, given, frame.kernel)
 
