@@ -26,7 +26,7 @@ from pathlib import Path
 import pytest
 
 FOLDERS = ("nocuda", "doc_examples", "cudadrv", "cudapy", "nrt")
-#: Seconds for a test, and for a file.
+#: Seconds for a test (NUMBA_SUITE_SECONDS says otherwise), and for a file.
 SECONDS, FILE_SECONDS = 60, 900
 
 
@@ -72,7 +72,7 @@ def chosen(words: list[str]) -> list[Path]:
 def command(path: Path, *flags: str) -> list[str]:
     own = ["-m", "pytest", "-p", "numba_suite", "-p", "no:cacheprovider", "--import-mode=importlib"]
     if _has_timeout():
-        own += ["--timeout", str(SECONDS)]
+        own += ["--timeout", os.environ.get("NUMBA_SUITE_SECONDS", str(SECONDS))]
     return [sys.executable, *own, "-o", "addopts=", "-W", "ignore", "-q", *flags, str(path)]
 
 

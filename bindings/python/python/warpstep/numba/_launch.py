@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import sys
 import threading
@@ -250,9 +251,12 @@ def _bytes_of(value: Any, size: int) -> bytes:
 @contextmanager
 def frame(kernel: Any) -> Iterator[Frame]:
     """Note which kernel is prepared, for names in reports."""
-    function = getattr(kernel, "py_func", None)
-    names = list(inspect.signature(function).parameters) if function is not None else []
-    HERE.frames.append(Frame(names, getattr(function, "__qualname__", None)))
+    known = kernel.__dict__.get("_warpstep_names")
+    if known is None:
+        function = getattr(kernel, "py_func", None)
+        names = tuple(inspect.signature(function).parameters) if function is not None else ()
+        known = kernel.__dict__["_warpstep_names"] = (names, getattr(function, "__qualname__", None))
+    HERE.frames.append(Frame(*known))
     try:
         yield HERE.frames[-1]
     finally:
@@ -282,19 +286,30 @@ def argument(prepare: Callable[..., None], kernel: Any, ty: Any, value: Any, str
 
 
 def _note(here: Frame, name: str, ty: Any, flat: Sequence[int]) -> None:
-    """Note an array or a record by its part of the flat arguments."""
+    """Note an array, a record or a pointer by its part of the flat arguments."""
+    kind, dimensions, dtype = _kind(ty)
+    if kind == "array" and len(flat) == 5 + 2 * dimensions:
+        shape, strides = tuple(flat[5 : 5 + dimensions]), tuple(flat[5 + dimensions :])
+        here.arrays.append(Seen(name, flat[4], shape, strides, dtype))
+    elif kind == "record" and len(flat) == 1:
+        here.arrays.append(Seen(name, flat[0], (), (), dtype))
+    elif kind == "pointer" and len(flat) == 1:
+        here.pointers.append((name, flat[0]))
+
+
+@functools.lru_cache(maxsize=4096)
+def _kind(ty: Any) -> tuple[str, int, np.dtype[Any]]:
+    """What a type of numba's is: an array of so many dimensions, a record, a pointer or something else."""
     from numba.cuda import types
     from numba.cuda.np import numpy_support
 
+    nothing = np.dtype(np.uint8)
     try:
-        if isinstance(ty, types.Array) and len(flat) == 5 + 2 * ty.ndim:
-            dtype = np.dtype(numpy_support.as_dtype(ty.dtype))
-            shape, strides = tuple(flat[5 : 5 + ty.ndim]), tuple(flat[5 + ty.ndim :])
-            here.arrays.append(Seen(name, flat[4], shape, strides, dtype))
-        elif isinstance(ty, types.Record) and len(flat) == 1:
-            here.arrays.append(Seen(name, flat[0], (), (), np.dtype(numpy_support.as_dtype(ty))))
-        elif isinstance(ty, types.CPointer) and len(flat) == 1:
-            here.pointers.append((name, flat[0]))
+        if isinstance(ty, types.Array):
+            return "array", ty.ndim, np.dtype(numpy_support.as_dtype(ty.dtype))
+        if isinstance(ty, types.Record):
+            return "record", 0, np.dtype(numpy_support.as_dtype(ty))
     except NotImplementedError:
         # A type of numba's that numpy has not, such as bfloat16: it goes without a name.
-        return
+        return "other", 0, nothing
+    return ("pointer" if isinstance(ty, types.CPointer) else "other"), 0, nothing

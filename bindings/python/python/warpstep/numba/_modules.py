@@ -40,7 +40,8 @@ class Module:
         #: Its variables in global memory, with what they hold now.
         self.variables: dict[str, Allocation] = {}
         for name, held in self.program.native.variables():
-            if held:
+            # What numba-cuda calls an environment is nothing that kernels look at.
+            if held and not name.startswith("_ZN08NumbaEnv"):
                 variable = machine.memory.map(np.frombuffer(bytearray(held), dtype=np.uint8))
                 variable.label = name
                 self.variables[name] = variable
