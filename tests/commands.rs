@@ -14,6 +14,7 @@ mod left_out;
 mod library;
 mod library_host;
 mod library_module;
+mod library_placed;
 mod limits;
 mod litmus_command;
 mod litmus_compare;

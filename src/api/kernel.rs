@@ -126,7 +126,8 @@ impl<'a> Kernel<'a> {
     /// other memory. Addresses are multiples of 256 and no less than [`Kernel::FIRST_ADDRESS`].
     pub fn memory_at(mut self, name: &str, address: u64, memory: impl Into<Argument<'a>>) -> Self {
         if address < Self::FIRST_ADDRESS {
-            self.misuse = Some("`memory_at`: addresses below `Kernel::FIRST_ADDRESS` belong to variables and arguments");
+            self.misuse =
+                Some("`memory_at`: addresses below `Kernel::FIRST_ADDRESS` belong to variables and arguments");
         }
         self.placed.push((name.to_owned(), memory.into(), address));
         self

@@ -77,7 +77,8 @@ impl Module {
         let mut sources = SourceMap::default();
         let files: Vec<_> = texts.iter().map(|(name, text)| sources.add(*name, *text)).collect();
         if files.is_empty() {
-            let problem = ProblemKind::UnfitFlag { flag: "texts", text: String::new(), why: "a module has one at least" };
+            let problem =
+                ProblemKind::UnfitFlag { flag: "texts", text: String::new(), why: "a module has one at least" };
             return Err(Error::input(&[problem.at(None)], &sources));
         }
         let env = build(&files, None, &sources).map_err(|problems| Error::input(&problems, &sources))?;
@@ -111,7 +112,8 @@ impl Module {
         let sources = self.sources();
         let made = Device::new(Arc::clone(self.env()), Arc::clone(sources), Config::default());
         let device = made.map_err(|stop| Error::failure(stop.into(), self.env(), sources))?;
-        let globals = self.env().variables.iter().filter(|(_, variable)| !variable.constant && variable.reference.is_none());
+        let globals =
+            self.env().variables.iter().filter(|(_, variable)| !variable.constant && variable.reference.is_none());
         let held = |name: &String| device.contents(name).map_or(&[][..], |(_, bytes)| bytes).to_vec();
         Ok(globals.map(|(name, _)| (name.clone(), held(name))).collect())
     }

@@ -133,7 +133,8 @@ impl Device {
         let address = match at {
             None => self.context.alloc(name, bytes)?,
             Some(at) => self.context.alloc_at(name, bytes, at)?.ok_or_else(|| {
-                let why = "no memory can be there: addresses are multiples of 256, ascending, and behind those of variables";
+                let why =
+                    "no memory can be there: addresses are multiples of 256, ascending, and behind those of variables";
                 ProblemKind::UnfitFlag { flag: "address", text: format!("{at:#x}"), why }.at(None)
             })?,
         };

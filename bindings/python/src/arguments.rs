@@ -100,7 +100,11 @@ fn lie_apart(all: &[Given]) -> PyResult<()> {
     let mut ranges: Vec<_> = all.iter().filter_map(range).filter(|(start, end)| start < end).collect();
     ranges.sort_unstable();
     let shared = ranges.windows(2).any(|pair| pair[0].1 > pair[1].0);
-    if shared { Err(PyValueError::new_err("memory beside the parameters shares bytes with other memory")) } else { Ok(()) }
+    if shared {
+        Err(PyValueError::new_err("memory beside the parameters shares bytes with other memory"))
+    } else {
+        Ok(())
+    }
 }
 
 impl Arguments {
