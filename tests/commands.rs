@@ -16,6 +16,7 @@ mod library;
 mod library_addresses;
 mod library_host;
 mod library_module;
+mod library_placed;
 mod limits;
 mod litmus_command;
 mod litmus_compare;

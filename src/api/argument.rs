@@ -100,6 +100,12 @@ impl<'a> Argument<'a> {
         Self(Given::Memory(ty, Memory::Write(bytes, None)))
     }
 
+    /// The same of memory that the host need not have written, as of a [`Buffer`]: `written` says whether it has, and is true once a
+    /// kernel has ended.
+    pub const fn buffer(ty: Scalar, bytes: &'a mut [u8], written: &'a mut bool) -> Self {
+        Self(Given::Memory(ty, Memory::Write(bytes, Some(written))))
+    }
+
     /// The same of memory that must stay as it is: that a kernel left something else there is an error.
     pub const fn kept(ty: Scalar, bytes: &'a [u8]) -> Self {
         Self(Given::Memory(ty, Memory::Kept(bytes)))

@@ -11,7 +11,7 @@ use crate::explore::Progress;
 use crate::launch::{Data, Expect, KernelLaunch, ProblemKind, Scalar};
 use crate::machine::{Config, ControlModel, Interrupted, MemoryModel};
 use crate::memory::flat::HostMemory;
-use crate::program::env::ProgEnv;
+use crate::program::env::{AddressMap, ProgEnv};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +30,10 @@ pub struct Kernel<'a> {
     pub(super) beside: Vec<usize>,
     /// Addresses that memory of arguments holds.
     pub(super) pointers: Vec<Pointer>,
+    /// Memory beside the arguments, at addresses of the caller's choice.
+    pub(super) placed: Vec<(String, Argument<'a>, u64)>,
+    /// What variables of the program hold.
+    pub(super) variables: Vec<(String, &'a mut [u8])>,
     /// Textures and surfaces by the variables that they are bound to.
     pub(super) bound: Vec<(String, Argument<'a>)>,
     pub(super) expected: Vec<(String, Expect)>,
@@ -75,6 +79,8 @@ impl<'a> Kernel<'a> {
             args: Vec::new(),
             beside: Vec::new(),
             pointers: Vec::new(),
+            placed: Vec::new(),
+            variables: Vec::new(),
             bound: Vec::new(),
             expected: Vec::new(),
             verdict: None,
@@ -138,6 +144,30 @@ impl<'a> Kernel<'a> {
     /// unless the kernel left something else. Code that judges results sees the device's addresses.
     pub fn points(mut self, (argument, at): (usize, usize), (target, offset): (usize, u64)) -> Self {
         self.pointers.push(Pointer { from: (argument, at), to: (target, offset) });
+        self
+    }
+
+    /// Memory that is no argument, at an address of the caller's choice: pointers to it are numbers ([`Argument::bytes`]), or lie in
+    /// other memory. Addresses are multiples of 256 and no less than [`Kernel::FIRST_ADDRESS`].
+    pub fn memory_at(mut self, name: &str, address: u64, memory: impl Into<Argument<'a>>) -> Self {
+        if address < Self::FIRST_ADDRESS {
+            self.misuse =
+                Some("`memory_at`: addresses below `Kernel::FIRST_ADDRESS` belong to variables and arguments");
+        }
+        self.placed.push((name.to_owned(), memory.into(), address));
+        self
+    }
+
+    /// The least address that [`Kernel::memory_at`] takes.
+    pub const FIRST_ADDRESS: u64 = AddressMap::of(64).global + AddressMap::memory(64) / 4;
+
+    /// The addresses behind all that [`Kernel::memory_at`] takes.
+    pub const LAST_ADDRESS: u64 = AddressMap::of(64).global + AddressMap::memory(64);
+
+    /// What a `.global` or `.const` variable of the program holds at first, from its first byte on, and, where the kernel comes to
+    /// its end, at last: variables of a program that is launched from again and again are the caller's to keep.
+    pub fn variable(mut self, name: &str, bytes: &'a mut [u8]) -> Self {
+        self.variables.push((name.to_owned(), bytes));
         self
     }
 

@@ -1,9 +1,9 @@
 //! A PTX module that was read and checked once, to be launched from many times.
 
 use super::error::Error;
-use crate::base::{FileId, Source, SourceMap};
-use crate::launch::{build, modules};
-use crate::machine::ControlModel;
+use crate::base::{FileId, SourceMap};
+use crate::launch::{Device, ProblemKind, build, modules};
+use crate::machine::{Config, ControlModel};
 use crate::program::env::{Param, ProgEnv};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub struct Module(Arc<Inner>);
 
 struct Inner {
     sources: Arc<SourceMap>,
-    /// One of a text, several of an executable that was made of several sources.
+    /// Its texts; there is one at least, and several where they are linked, or where an executable was made of several sources.
     files: Vec<FileId>,
     /// For the control model of the target's hardware.
     env: Arc<ProgEnv>,
@@ -67,9 +67,23 @@ impl Module {
     /// # Errors
     /// Everything that is wrong with the text.
     pub fn named(name: &str, text: &str) -> Result<Self, Error> {
+        Self::linked(&[(name, text)])
+    }
+
+    /// A module of several texts that are linked, each with the name that messages call it by: what one declares `.extern`, another
+    /// one defines. Its name is that of the first.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the texts and between them; there is none.
+    pub fn linked(texts: &[(&str, &str)]) -> Result<Self, Error> {
         let mut sources = SourceMap::default();
-        let file = sources.add(name, text);
-        Self::of(vec![file], sources)
+        let files: Vec<_> = texts.iter().map(|(name, text)| sources.add(*name, *text)).collect();
+        if files.is_empty() {
+            let why = "a module has one at least";
+            let problem = ProblemKind::UnfitFlag { flag: "texts", text: String::new(), why };
+            return Err(Error::input(&[problem.at(None)], &sources));
+        }
+        Self::of(files, sources)
     }
 
     fn of(files: Vec<FileId>, sources: SourceMap) -> Result<Self, Error> {
@@ -78,10 +92,16 @@ impl Module {
         Ok(Self(Arc::new(Inner { sources, files, env, other: OnceLock::new() })))
     }
 
+    /// Its texts, each with its name in messages.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let sources = self.0.files.iter().filter_map(|file| self.sources().get(*file));
+        sources.map(|source| (source.name.as_str(), source.text.as_str()))
+    }
+
     /// Its name in messages.
     #[must_use]
     pub fn name(&self) -> &str {
-        let name = self.first().map_or(UNNAMED, |source| source.name.as_str());
+        let name = self.texts().next().map_or(UNNAMED, |(name, _)| name);
         // Several modules of a file have numbers behind its name.
         if self.0.files.len() > 1 { name.strip_suffix("#1").unwrap_or(name) } else { name }
     }
@@ -89,11 +109,21 @@ impl Module {
     /// Its text; of several that were linked, the first.
     #[must_use]
     pub fn text(&self) -> &str {
-        self.first().map_or("", |source| &source.text)
+        self.texts().next().map_or("", |(_, text)| text)
     }
 
-    fn first(&self) -> Option<&Source> {
-        self.sources().get(*self.0.files.first()?)
+    /// Its `.global` variables, in the order of the text, each with what it holds before any kernel runs.
+    ///
+    /// # Errors
+    /// They need more memory than a device has.
+    pub fn variables(&self) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        let sources = self.sources();
+        let made = Device::new(Arc::clone(self.env()), Arc::clone(sources), Config::default());
+        let device = made.map_err(|stop| Error::failure(stop.into(), self.env(), sources))?;
+        let globals =
+            self.env().variables.iter().filter(|(_, variable)| !variable.constant && variable.reference.is_none());
+        let held = |name: &String| device.contents(name).map_or(&[][..], |(_, bytes)| bytes).to_vec();
+        Ok(globals.map(|(name, _)| (name.clone(), held(name))).collect())
     }
 
     /// The names of its kernels, in the order of the text.

@@ -9,7 +9,7 @@ use crate::base::SourceMap;
 use crate::check::Check;
 use crate::choice::{Fair, Oracle, Recorder, Replay, Seeded};
 use crate::explore::{Ending, Judge, Limits, Played, Refusal, ScheduleFile, Target};
-use crate::launch::{Arg, Device, Failure, ImageSpec, KernelLaunch, Spec, Texels};
+use crate::launch::{Arg, Data, Device, Failure, Global, ImageSpec, KernelLaunch, Scalar, Spec, Texels};
 use crate::machine::{Bounds, Config, DeviceShape, Host, Stats};
 use crate::report::Diagnostic;
 use crate::verdict::{ImageKind, Stop};
@@ -106,7 +106,14 @@ impl Kernel<'_> {
         let tables: Vec<_> = (0..self.args.len())
             .map(|k| self.pointers.iter().any(|p| p.from.0 == k).then(|| self.left(&played.device, k)).flatten())
             .collect();
-        for (k, (name, argument)) in self.args.iter_mut().chain(&mut self.bound).enumerate() {
+        for (name, bytes) in &mut self.variables {
+            if let Some((_, left)) = played.device.contents(name) {
+                bytes.copy_from_slice(left.get(..bytes.len()).unwrap_or_default());
+            }
+        }
+        let placed = self.placed.iter_mut().map(|(name, argument, _)| (&*name, argument));
+        let others = self.args.iter_mut().chain(&mut self.bound).map(|(name, argument)| (&*name, argument));
+        for (k, (name, argument)) in others.chain(placed).enumerate() {
             let (Given::Memory(_, memory) | Given::Image(_, memory)) = &mut argument.0 else { continue };
             let Some((_, left)) = played.device.contents(name) else { continue };
             let left = tables.get(k).and_then(Option::as_deref).unwrap_or(left);
@@ -165,7 +172,16 @@ impl Kernel<'_> {
                     device.add_loan(name, ty, loan)?;
                     continue;
                 }
-                device.add_contents(name, ty, memory.bytes(), memory.is_written())?;
+                device.add_contents(name, (ty, memory.bytes()), memory.is_written(), None)?;
+            }
+            self.placed.sort_by_key(|(_, _, address)| *address);
+            for (name, argument, address) in &self.placed {
+                if let Given::Memory(ty, memory) = &argument.0 {
+                    device.add_contents(name, (*ty, memory.bytes()), memory.is_written(), Some(*address))?;
+                }
+            }
+            for (name, bytes) in &self.variables {
+                device.set_global(name, &Global { ty: Scalar::BYTE, data: Data::Values(bytes.to_vec()), at: None })?;
             }
             self.point(&mut device);
             let spec = self.spec();

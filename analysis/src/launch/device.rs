@@ -106,11 +106,18 @@ impl Device {
         add_buffer(&mut self.context, &mut self.buffers, name, buffer)
     }
 
-    /// Makes a buffer of what somebody else has, which is copied once. `written`: whether the host has written it.
+    /// Makes a buffer of what somebody else has, which is copied once. `written`: whether the host has written it; `at`: an address
+    /// that was chosen for it.
     ///
     /// # Errors
-    /// The name is taken; the memory cap.
-    pub fn add_contents(&mut self, name: &str, ty: Scalar, contents: &[u8], written: bool) -> Result<(), Failure> {
+    /// The name is taken; nothing can be at the address; the memory cap.
+    pub fn add_contents(
+        &mut self,
+        name: &str,
+        (ty, contents): (Scalar, &[u8]),
+        written: bool,
+        at: Option<u64>,
+    ) -> Result<(), Failure> {
         if self.buffers.contains_key(name) {
             return Err(ProblemKind::Twice { name: name.to_owned() }.at(None).into());
         }
@@ -123,7 +130,14 @@ impl Device {
             return Err(Stop::Limit(limit).into());
         }
         let init = if written { Data::Zeros } else { Data::Uninit };
-        let address = self.context.alloc(name, bytes)?;
+        let address = match at {
+            None => self.context.alloc(name, bytes)?,
+            Some(at) => self.context.alloc_at(name, bytes, at)?.ok_or_else(|| {
+                let why =
+                    "no memory can be there: addresses are multiples of 256, ascending, and behind those of variables";
+                ProblemKind::UnfitFlag { flag: "address", text: format!("{at:#x}"), why }.at(None)
+            })?,
+        };
         self.context.leave_unwritten(address, init.unwritten(ty, bytes));
         if let Some(to) = self.context.bytes_mut(address, bytes) {
             if written {

@@ -26,6 +26,11 @@ enum Given {
     /// `("pointer", argument, at, argument, offset)`: what bytes of the memory of an argument are. It is no argument, and stands
     /// behind all of them.
     Pointer { from: (usize, usize), to: (usize, u64) },
+    /// `("placed", name, type, buffer, written, address)`: memory at an address, which is no parameter; `written`: whether the host
+    /// has written it.
+    Placed { name: String, ty: Scalar, bytes: Borrowed, written: bool, address: u64 },
+    /// `("variable", name, buffer)`: what a variable of the module holds at first and at last.
+    Variable { name: String, bytes: Borrowed },
 }
 
 /// All arguments of a launch.
@@ -71,8 +76,47 @@ impl Given {
                     beside: kind == "beside",
                 }
             }
+            "placed" => Self::Placed {
+                name: tuple.get_item(1)?.extract()?,
+                ty: scalar(tuple.get_item(2)?.extract()?)?,
+                bytes: writable(tuple.get_item(3)?)?,
+                written: tuple.get_item(4)?.extract()?,
+                address: tuple.get_item(5)?.extract()?,
+            },
+            "variable" => Self::Variable { name: tuple.get_item(1)?.extract()?, bytes: writable(tuple.get_item(2)?)? },
             other => return Err(PyValueError::new_err(format!("no kind of argument: {other}"))),
         })
+    }
+}
+
+/// The bytes of an object that may be written.
+fn writable(object: Bound<'_, PyAny>) -> PyResult<Borrowed> {
+    let bytes = Borrowed::of(&object)?;
+    if bytes.is_readonly() {
+        return Err(PyValueError::new_err("memory that is no parameter has to be writable"));
+    }
+    Ok(bytes)
+}
+
+/// Sees to it that memory beside the parameters shares no byte with any other.
+fn lie_apart(all: &[Given]) -> PyResult<()> {
+    let beside = |given: &Given| matches!(given, Given::Placed { .. } | Given::Variable { .. });
+    if !all.iter().any(beside) {
+        return Ok(());
+    }
+    let range = |given: &Given| match given {
+        Given::Memory { bytes: Some(bytes), .. } | Given::Placed { bytes, .. } | Given::Variable { bytes, .. } => {
+            Some(bytes.range())
+        }
+        _ => None,
+    };
+    let mut ranges: Vec<_> = all.iter().filter_map(range).filter(|(start, end)| start < end).collect();
+    ranges.sort_unstable();
+    let shared = ranges.windows(2).any(|pair| pair[0].1 > pair[1].0);
+    if shared {
+        Err(PyValueError::new_err("memory beside the parameters shares bytes with other memory"))
+    } else {
+        Ok(())
     }
 }
 
@@ -80,6 +124,7 @@ impl Arguments {
     /// What a list of tuples describes. Of arguments that share memory the largest is the kernel's memory, and others point into it.
     pub fn of(list: &Bound<'_, PyList>) -> PyResult<Self> {
         let mut all = list.iter().map(|tuple| Given::of(tuple.cast::<PyTuple>()?)).collect::<PyResult<Vec<_>>>()?;
+        lie_apart(&all)?;
         let places = places(&all);
         let mut memories = Vec::with_capacity(places.len());
         for (k, (start, end)) in places.iter().copied() {
@@ -114,6 +159,10 @@ impl Arguments {
             let ((j, more), (target, offset)) = (within(from.0), within(to.0));
             all[k] = Given::Pointer { from: (j, from.1 + more as usize), to: (target, to.1 + offset) };
         }
+        memories.extend(all.iter().filter_map(|given| match given {
+            Given::Placed { name, bytes, .. } => Some((name.clone(), 0, bytes.len())),
+            _ => None,
+        }));
         Ok(Self { all, memories })
     }
 
@@ -135,6 +184,10 @@ impl Arguments {
                 if *beside { kernel.beside(&name, within) } else { kernel.buffer(&name, within) }
             }
             Given::Pointer { from, to } => kernel.points(*from, *to),
+            Given::Placed { name, ty, bytes, written, address } => {
+                kernel.memory_at(name, *address, Argument::buffer(*ty, bytes.bytes_mut(), written))
+            }
+            Given::Variable { name, bytes } => kernel.variable(name, bytes.bytes_mut()),
             Given::Memory { name, ty, bytes, keep, expected, beside } => {
                 let memory = memory(*ty, bytes, *keep, in_place);
                 let kernel = if *beside { kernel.beside(name, memory) } else { kernel.buffer(name, memory) };

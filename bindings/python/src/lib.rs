@@ -21,6 +21,8 @@ fn _warpstep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("OPTIMISED", !cfg!(debug_assertions))?;
     module.add("CHECKS", options::checks())?;
     module.add("ELEMENT_TYPES", warpstep::launch::SCALARS.map(|(name, _)| name).to_vec())?;
+    module.add("FIRST_ADDRESS", warpstep::Kernel::FIRST_ADDRESS)?;
+    module.add("LAST_ADDRESS", warpstep::Kernel::LAST_ADDRESS)?;
     module.add_class::<module::Module>()?;
     module.add_function(wrap_pyfunction!(error::panics, module)?)?;
     module.add_function(wrap_pyfunction!(searches::hunt, module)?)?;

@@ -10,7 +10,8 @@
 //!   or the slice is empty.
 //! - *It may be written*: [`Borrowed::bytes_mut`] gives nothing of buffers that are exported for reading.
 //! - *Nobody else has a slice of it*: the package gives two arguments that share memory once, and refuses those that overlap
-//!   in part ([`Arguments::of`](crate::arguments::Arguments::of) sees to it for each launch); what is expected of an array is a copy.
+//!   in part, as it does memory beside the parameters that overlaps anything ([`Arguments::of`](crate::arguments::Arguments::of) sees
+//!   to it for each launch); what is expected of an array is a copy.
 //!   What other Python threads do to an array while a kernel runs is not excluded, no more than while numpy itself works on it with
 //!   the lock released: bytes are then of either, since any bytes are valid values and no length or address depends on them.
 
@@ -36,6 +37,11 @@ impl Borrowed {
     pub fn range(&self) -> (usize, usize) {
         let start = self.0.buf_ptr().addr();
         (start, start + self.0.len_bytes())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len_bytes()
     }
 
     /// To be read.

@@ -41,6 +41,13 @@ impl Module {
         released(py, || warpstep::Module::from_file(path))?.map(Self).map_err(|error| exception(py, &error))
     }
 
+    /// Several texts that are linked, each with its name.
+    #[staticmethod]
+    fn linked(py: Python<'_>, texts: Vec<(String, String)>) -> PyResult<Self> {
+        let texts: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        released(py, || warpstep::Module::linked(&texts))?.map(Self).map_err(|error| exception(py, &error))
+    }
+
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
@@ -49,6 +56,17 @@ impl Module {
     #[getter]
     fn text(&self) -> &str {
         self.0.text()
+    }
+
+    /// All its texts, each with its name.
+    fn texts(&self) -> Vec<(&str, &str)> {
+        self.0.texts().collect()
+    }
+
+    /// Its variables in global memory, each with what it holds at first.
+    fn variables<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+        let variables = released(py, || self.0.variables())?.map_err(|error| exception(py, &error))?;
+        Ok(variables.into_iter().map(|(name, bytes)| (name, PyBytes::new(py, &bytes))).collect())
     }
 
     fn kernels(&self) -> Vec<&str> {

@@ -130,6 +130,9 @@ impl<'a> StopReport<'a> {
                         _ => format!("the other party: {}", who(other)),
                     };
                     d = self.beside(d, other.pc, label);
+                    if let Some(cuda) = self.cuda(other.pc) {
+                        d.note = d.note.map(|note| format!("{note}\nthe other party {}", cuda.text()));
+                    }
                 }
                 for (pc, label) in super::elsewhere::labels(&b.kind, b.place.warp) {
                     d = self.beside(d, pc, label);

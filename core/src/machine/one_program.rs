@@ -119,6 +119,16 @@ impl Context {
             .ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))
     }
 
+    /// Makes a zeroed buffer at an address of the caller's choice. `None`: nothing can be there ([`Arena::alloc_at`]).
+    ///
+    /// # Errors
+    /// The memory cap.
+    pub fn alloc_at(&mut self, name: &str, bytes: u64, address: u64) -> Result<Option<u64>, Stop> {
+        let arena = self.machine.arena_mut(self.context);
+        let arena = arena.ok_or_else(|| Stop::internal("a buffer for a context that does not exist", None))?;
+        arena.alloc_at(name, bytes, address).map_err(|fault| stop(*fault))
+    }
+
     /// Whether buffers can lie in memory that the host lends: where memory acts at once, and nothing is copied beside it.
     #[must_use]
     pub fn takes_loans(&self) -> bool {

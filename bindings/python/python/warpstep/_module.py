@@ -117,6 +117,20 @@ class Module(Mapping[str, "Kernel"]):
         module._begin(_warpstep.Module.from_file(os.fspath(path)))
         return module
 
+    @classmethod
+    def linked(cls, texts: Iterable[tuple[str, str]]) -> Module:
+        """Link several texts, each with the name that messages call it by: what one declares ``.extern``, another one defines.
+
+        >>> head = ".version 8.0 .target sm_80 .address_size 64 "
+        >>> caller = head + ".extern .func done; .entry nothing() { call done; ret; }"
+        >>> module = Module.linked([("caller.ptx", caller), ("done.ptx", head + ".visible .func done { ret; }")])
+        >>> module["nothing"][1, 1]().blocks
+        1
+        """
+        module = cls.__new__(cls)
+        module._begin(_warpstep.Module.linked([(str(name), str(text)) for name, text in texts]))
+        return module
+
     @property
     def native(self) -> _warpstep.Module:
         """The compiled part's module; the package's own use."""
@@ -126,8 +140,13 @@ class Module(Mapping[str, "Kernel"]):
 
     @property
     def text(self) -> str:
-        """Its text."""
+        """Its text; of several that were linked, the first."""
         return self.native.text
+
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """All its texts, each with its name."""
+        return tuple(self.native.texts())
 
     def close(self) -> None:
         """Free what the module holds. Its kernels cannot be launched any more; runs that go on end as they would."""
@@ -160,13 +179,13 @@ class Module(Mapping[str, "Kernel"]):
 
     # Two modules of one text are the same, also in another process.
     def __eq__(self, other: object) -> bool:
-        return self is other or isinstance(other, Module) and (self.name, self.text) == (other.name, other.text)
+        return self is other or isinstance(other, Module) and self.texts == other.texts
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.name, self.text)
+        return _restored, self.texts
 
     def __repr__(self) -> str:
         if self._native is None:
@@ -175,15 +194,15 @@ class Module(Mapping[str, "Kernel"]):
 
 
 #: Modules that came to this process by pickle, the last few: a worker reads a text once.
-_RESTORED: dict[tuple[str, str], Module] = {}
+_RESTORED: dict[tuple[tuple[str, str], ...], Module] = {}
 
 
-def _restored(name: str, text: str) -> Module:
-    found = _RESTORED.get((name, text))
+def _restored(*texts: tuple[str, str]) -> Module:
+    found = _RESTORED.get(texts)
     if found is None or found._native is None:
         while len(_RESTORED) >= 16:
             _RESTORED.pop(next(iter(_RESTORED)), None)
-        found = _RESTORED[name, text] = Module(text, name)
+        found = _RESTORED[texts] = Module.linked(texts)
     return found
 
 

@@ -66,6 +66,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="have Triton's kernels run on warpstep in all tests, compiled for this architecture (80)",
     )
     group.addoption(
+        "--warpstep-numba",
+        action="store_true",
+        help="programs of numba.cuda run on warpstep",
+    )
+    group.addoption(
+        "--warpstep-numba-cc",
+        metavar="CC",
+        default=None,
+        help="the same, compiled for this compute capability, such as 9.0",
+    )
+    group.addoption(
         "--warpstep-replay",
         metavar="FILE",
         default=None,
@@ -74,22 +85,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse flags that mean nothing, before any test runs; put Triton's door into its place before tests are read."""
+    """Refuse flags that mean nothing, and take the place of a GPU, before any test is collected."""
     _session_of(config)
+    _triton(config)
+    _numba(config)
+
+
+def _triton(config: pytest.Config) -> None:
+    """Put Triton's door into its place, if it is asked for."""
     target = config.getoption("--warpstep-triton")
-    if target is not None:
-        try:
-            from warpstep.triton import here
+    if target is None:
+        return
+    try:
+        from warpstep.triton import here
 
-            door = here(target=target)
-            door.__enter__()
-        except (ImportError, ValueError, RuntimeError) as error:
-            raise pytest.UsageError(f"--warpstep-triton {target}: {error}") from None
+        door = here(target=target)
+        door.__enter__()
+    except (ImportError, ValueError, RuntimeError) as error:
+        raise pytest.UsageError(f"--warpstep-triton {target}: {error}") from None
+    config.add_cleanup(lambda: door.__exit__(None, None, None))
 
-        def leave() -> None:
-            door.__exit__(None, None, None)
 
-        config.add_cleanup(leave)
+def _numba(config: pytest.Config) -> None:
+    """Put Numba's door into its place, if it is asked for."""
+    capability = config.getoption("--warpstep-numba-cc")
+    if capability is None and not config.getoption("--warpstep-numba"):
+        return
+    try:
+        import warpstep.numba
+
+        warpstep.numba.install(capability)
+    except (ImportError, ValueError, RuntimeError) as error:
+        raise pytest.UsageError(f"--warpstep-numba: {error}") from None
 
 
 def _session_of(config: pytest.Config) -> _session.Session:
@@ -181,5 +208,7 @@ def pytest_report_header(config: pytest.Config) -> Sequence[str]:
     parts += [f"{asked.seeds} seeds"] if asked.seeds else []
     target = config.getoption("--warpstep-triton")
     parts += [f"Triton for sm_{target.removeprefix('sm_')}"] if target is not None else []
+    capability = config.getoption("--warpstep-numba-cc")
+    parts += [f"numba.cuda for {capability or '8.0'}"] if capability or config.getoption("--warpstep-numba") else []
     parts += [f"replay {config.getoption('--warpstep-replay')}"] if asked.schedule else []
     return [f"warpstep: {', '.join(parts)}"] if parts else []

@@ -75,7 +75,9 @@ impl<C: Control, M: Environment> ContextState<C, M> {
         }
         let dynamic_at = entry.dynamic_shared_at();
         let cooperative = |p: &Preload| matches!(p.init, Init::Special(Special::EnvReg(_)));
-        let workspace = if entry.preloads.iter().any(cooperative) {
+        // Grid barriers may be in functions that it calls.
+        let called = env.functions.values().filter(|f| !f.entry).flat_map(|f| &f.preloads);
+        let workspace = if entry.preloads.iter().chain(called).any(cooperative) {
             self.memory.arena_mut().alloc("grid workspace", AllocKind::Buffer, 256, 256).map_err(|f| stop(*f))?
         } else {
             0

@@ -23,7 +23,7 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
 
 impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
     fn place(&self) -> usize {
-        self.mem.arena().place()
+        self.mem.arena().begin()
     }
 
     fn shared(&mut self) -> &mut [u8] {

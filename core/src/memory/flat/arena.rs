@@ -55,18 +55,41 @@ impl Arena {
     /// # Errors
     /// The memory cap; this computer has no more.
     pub fn alloc(&mut self, name: &str, kind: AllocKind, len: u64, align: u64) -> Result<u64, Box<Fault>> {
-        let unit = align.max(64);
+        let align = align.max(64);
+        let apart = if self.address_bits() == 64 { FAR } else { 0 };
+        // Whatever is lent, and wherever in the vector bytes are: addresses are the same.
+        let from = self.reach(apart).next_multiple_of(align);
+        let offset = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(from);
+        // Behind a block whose address was chosen.
+        let last = self.blocks.last().map_or(0, |b| b.address - self.base + b.len + GAP);
+        let offset = if offset >= last { offset } else { last.saturating_add(apart).next_multiple_of(align) };
+        self.place(name, kind, len, (align, offset))
+    }
+
+    /// Makes a zeroed buffer at an address of the caller's choice, a multiple of 256. `None`: it is not behind all blocks that there
+    /// are.
+    ///
+    /// # Errors
+    /// As of [`Arena::alloc`].
+    pub fn alloc_at(&mut self, name: &str, len: u64, address: u64) -> Result<Option<u64>, Box<Fault>> {
+        let last = self.blocks.last().map_or(self.base, |b| b.address + b.len + GAP);
+        if address < last || !address.is_multiple_of(256) {
+            return Ok(None);
+        }
+        self.place(name, AllocKind::Buffer, len, (256, address - self.base)).map(Some)
+    }
+
+    /// Makes a zeroed block whose address is so far from the first one, and whose bytes lie behind all others in the vector, at a
+    /// multiple of `align`.
+    fn place(&mut self, name: &str, kind: AllocKind, len: u64, at: (u64, u64)) -> Result<u64, Box<Fault>> {
+        let (align, offset) = at;
         // One index of several large blocks is at one place of a page in all of them: elsewhere, a store to one of them would look
         // to the processor as if loads a little behind it in another one had to wait for it.
-        let start = self.used().next_multiple_of(if len < LARGE { unit } else { unit.max(PAGE) });
+        let start = self.used().next_multiple_of(if len < LARGE { align } else { align.max(PAGE) });
         let end = start.saturating_add(len).saturating_add(GAP);
         let wanted = self.blocks.iter().filter(|b| !b.is_freed()).map(|b| b.len).sum::<u64>().saturating_add(len);
         let room = AddressMap::memory(self.address_bits());
         let cap = self.cap.unwrap_or(u64::MAX).min(room);
-        let apart = if self.address_bits() == 64 { FAR } else { 0 };
-        // Whatever is lent, and wherever in the vector bytes are: addresses are the same.
-        let from = self.reach(apart).next_multiple_of(unit);
-        let offset = (self.blocks.len() as u64).saturating_mul(apart).saturating_add(from);
         let last = offset.saturating_add(len).saturating_add(GAP);
         let places = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let Some((at, size)) = places.filter(|_| wanted <= cap && last <= room) else {
@@ -281,7 +304,7 @@ impl Arena {
 
     /// Where the vector of bytes is.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn place(&self) -> usize {
+    pub(crate) fn begin(&self) -> usize {
         self.bytes.as_ptr() as usize
     }
 
@@ -459,6 +482,30 @@ mod tests {
         assert!(arena.lend("d", Box::new(vec![0u8; 1 << 30])).is_err());
         let d = arena.alloc("d", AllocKind::Buffer, 10, 256).unwrap();
         assert!(d > c && arena.bytes_at(c, 10) == Some(&[3; 10]));
+    }
+
+    #[test]
+    fn an_address_can_be_chosen() {
+        let base = AddressMap::of(64).global;
+        let mut arena = Arena::new(base, None);
+        let own = arena.alloc("own", AllocKind::Global, 8, 8).unwrap();
+        let chosen = base + (1 << 45);
+        assert_eq!(arena.alloc_at("x", 100, chosen).unwrap(), Some(chosen));
+        assert_eq!(arena.alloc_at("y", 10, chosen + (1 << 40)).unwrap(), Some(chosen + (1 << 40)));
+        // Neither below one that is there, nor where no buffer begins, nor out of the addresses that there are.
+        assert_eq!(arena.alloc_at("z", 10, chosen + (1 << 39)).unwrap(), None);
+        assert_eq!(arena.alloc_at("z", 10, chosen + (1 << 41) + 8).unwrap(), None);
+        assert!(arena.alloc_at("z", 10, base + (1 << 55)).is_err());
+        arena.bytes_at_mut(chosen, 100).unwrap().fill(3);
+        // What is made later lies behind, as far away as ever, and its bytes beside the others.
+        let heap = arena.malloc(20, 1 << 20, Place::default()).unwrap().unwrap();
+        assert!(heap >= chosen + (1 << 40) + FAR && arena.bytes_at(heap, 20) == Some(&[0; 20]));
+        assert!(arena.bytes_at(own, 8).is_some() && arena.bytes_at(chosen + 99, 1) == Some(&[3]));
+        assert!(arena.bytes_at(chosen + 99, 2).is_none() && arena.size() < 2048);
+        let BugKind::OutOfBounds { nearest: Some(n), .. } = arena.explain(chosen + 100, 4, true, "global") else {
+            panic!()
+        };
+        assert_eq!((n.name.as_str(), n.relation), ("x", Relation::After(0)));
     }
 
     #[test]

@@ -91,8 +91,10 @@ impl<'t> FnLower<'_, 't> {
         arguments: &'t [Operand],
         called: Instr,
     ) -> Option<()> {
-        // Results may be left out altogether.
-        if params.len() != arguments.len() || !results.is_empty() && returns.len() != results.len() {
+        // Results may be left out altogether. A function that another module defines may give none where this one declares some:
+        // they are what they were.
+        let both = !results.is_empty() && !returns.is_empty();
+        if params.len() != arguments.len() || both && returns.len() != results.len() {
             return None;
         }
         for (at, op) in params.iter().zip(arguments) {
