@@ -115,6 +115,6 @@ mod tests {
         fs::write(root.join("launch.toml"), "").unwrap();
         std::os::unix::fs::symlink(root, root.join("round")).unwrap();
         std::os::unix::fs::symlink(root.join("launch.toml"), root.join("launch.too.toml")).unwrap();
-        assert_eq!(names(&below(root).unwrap().files, root), ["launch.too.toml", "launch.toml"]);
+        assert_eq!(names(&below(root).unwrap().files, root), ["launch.toml", "launch.too.toml"]);
     }
 }

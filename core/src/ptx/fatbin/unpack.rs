@@ -65,8 +65,8 @@ mod tests {
         head
     }
 
-    /// "abcd" sixteen times as one block of LZ4: four literals, then a match of 60 bytes at distance 4.
-    const BLOCK: [u8; 14] = [0x4f, b'a', b'b', b'c', b'd', 4, 0, 36, 0x50, b'a', b'b', b'c', b'd', b'a'];
+    /// "abcd" sixteen times as one block of LZ4: four literals, a match of 55 bytes at distance 4, the last five as they are.
+    const BLOCK: [u8; 14] = [0x4f, b'a', b'b', b'c', b'd', 4, 0, 36, 0x50, b'd', b'a', b'b', b'c', b'd'];
 
     #[test]
     fn what_is_claimed_is_not_believed() {
@@ -75,16 +75,16 @@ mod tests {
         };
         assert_eq!(unpacked(0, b"plain", 0, 0, 9), Ok((b"plain".to_vec(), 4)));
         assert_eq!(unpacked(0, b"plain", 0, 0, 4), Err(FatbinError::TooLarge { most: MOST }));
-        let (text, left) = unpacked(LZ4, &BLOCK, BLOCK.len(), 60, 100).unwrap();
-        assert!(text.starts_with(b"abcdabcd") && text.len() == 60 && left == 40, "{text:?}");
-        for wanted in [0, 59, 61, 1 << 20] {
+        let (text, left) = unpacked(LZ4, &BLOCK, BLOCK.len(), 64, 100).unwrap();
+        assert_eq!((text, left), (b"abcd".repeat(16), 36));
+        for wanted in [0, 63, 65, 1 << 20] {
             assert_eq!(
                 unpacked(LZ4, &BLOCK, BLOCK.len(), wanted, MOST),
                 Err(FatbinError::Packed { offset: 7, how: "LZ4" })
             );
         }
         assert_eq!(unpacked(LZ4, &BLOCK, BLOCK.len(), u64::MAX, MOST), Err(FatbinError::TooLarge { most: MOST }));
-        assert_eq!(unpacked(LZ4, &BLOCK, 99, 60, MOST), Err(FatbinError::Cut { offset: 7 }));
+        assert_eq!(unpacked(LZ4, &BLOCK, 99, 64, MOST), Err(FatbinError::Cut { offset: 7 }));
         let broken = FatbinError::Packed { offset: 7, how: "Zstandard" };
         assert_eq!(unpacked(ZSTD, b"no zstd", 7, 60, MOST), Err(broken));
     }
