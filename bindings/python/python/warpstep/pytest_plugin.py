@@ -103,7 +103,11 @@ def _triton(config: pytest.Config) -> None:
         door.__enter__()
     except (ImportError, ValueError, RuntimeError) as error:
         raise pytest.UsageError(f"--warpstep-triton {target}: {error}") from None
-    config.add_cleanup(lambda: door.__exit__(None, None, None))
+
+    def leave() -> None:
+        door.__exit__(None, None, None)
+
+    config.add_cleanup(leave)
 
 
 def _numba(config: pytest.Config) -> None:
