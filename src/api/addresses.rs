@@ -1,6 +1,6 @@
 //! Memory that holds addresses of other memory: tables of pointers, as of grouped products of matrices.
 
-use super::argument::{Given, Memory};
+use super::argument::{Given, Memory, Pointer};
 use super::error::Error;
 use super::kernel::Kernel;
 use crate::launch::Device;
@@ -8,15 +8,6 @@ use std::borrow::Cow;
 
 /// Bytes of an address in memory.
 const BYTES: usize = 8;
-
-/// Eight bytes of an argument's memory that are the address of a byte of another one's.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pointer {
-    /// The argument whose memory has it, and from which byte on.
-    pub from: (usize, usize),
-    /// The argument that it leads to, and to which byte of its memory.
-    pub to: (usize, u64),
-}
 
 impl Kernel<'_> {
     /// Refuses pointers that are not in memory, or do not lead to any.

@@ -232,3 +232,12 @@ impl<T> DerefMut for Buffer<T> {
         &mut self.elements
     }
 }
+
+/// Eight bytes of an argument's memory that are the address of a byte of another one's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pointer {
+    /// The argument whose memory has it, and from which byte on.
+    pub from: (usize, usize),
+    /// The argument that it leads to, and to which byte of its memory.
+    pub to: (usize, u64),
+}

@@ -1,7 +1,6 @@
 //! A kernel with all that a launch needs, described by one call after the other.
 
-use super::addresses::Pointer;
-use super::argument::{Argument, Element, Given};
+use super::argument::{Argument, Element, Given, Pointer};
 use super::dimensions::Dimensions;
 use super::error::Error;
 use super::left::{Left, Verdict};
