@@ -153,6 +153,8 @@ def test_a_lost_update_is_hunted_proved_and_replayed():
         warpstep.numba.replay(launch, hunted.findings[0], (counter,), expect=expect)
     assert warpstep.numba.prove(launch, (counter,), expect=[np.full(1, 2, np.int32)]).holds is False
     assert warpstep.numba.compare(launch, (counter,), expect=expect).defect
+    with pytest.raises(ValueError, match="control: all models and schedules are compared"):
+        warpstep.numba.compare(launch, (counter,), control="crs")
     found = warpstep.numba.hunt(launch, (cuda.to_device(counter),), seeds=5, check="races").findings[0]
     assert found.defect.code == "race" and found.defect.source_line == line_of(counting, "counter[0] + 1")
     assert found.defect.kernel == "counting"

@@ -302,9 +302,7 @@ def compare(
     Where there are more than `max_states` (100,000 if nothing is said), `seeds` random schedules look for more. `timeout` is for
     all models together. `control`, `memory` and `split` are what is compared, and cannot be chosen.
     """
-    chosen = [key for key in ("control", "memory", "split", "seed") if key in options]
-    if chosen:
-        raise ValueError(f"{chosen[0]}: all models and schedules are compared; use `prove` or `hunt` for one of them")
+    _none_is_chosen(options)
     target = _Target(kernel, (grid, block, shared), args, dict(options, max_states=max_states))
     described, judge = target.taken.expecting(expect)
     defect, seen, text, data = _warpstep.compare(*target.given, described, target.options, judge, rtol, seeds)
@@ -328,14 +326,27 @@ def replay(
     Everything else has to be as it was then: the module, the launch, what the arrays hold. A run that ends as it should leaves its
     results in the arrays, as a launch does.
     """
+    text, options = _schedule_of(schedule, options)
+    target = _Target(kernel, (grid, block, shared), args, options)
+    return _replayed(target.given, target.taken, target.options, text, (expect, rtol))
+
+
+def _none_is_chosen(options: Mapping[str, Any]) -> None:
+    """Refuse options that choose what a comparison goes through all of."""
+    chosen = [key for key in ("control", "memory", "split", "seed") if key in options]
+    if chosen:
+        raise ValueError(f"{chosen[0]}: all models and schedules are compared; use `prove` or `hunt` for one of them")
+
+
+def _schedule_of(schedule: str | Finding | Error | Seen, options: Options) -> tuple[str, Options]:
+    """The text of a schedule that was found, and the options of a run of it: the models are those that it was found under."""
     if isinstance(schedule, Seen):
         models = Options(control=schedule.control, memory=schedule.memory, split=schedule.split)
         options = {**models, **options}
     text = schedule if isinstance(schedule, str) else schedule.schedule
     if text is None:
         raise ValueError("this defect has no schedule: the same launch, with the same seed, shows it again")
-    target = _Target(kernel, (grid, block, shared), args, options)
-    return _replayed(target.given, target.taken, target.options, text, (expect, rtol))
+    return text, options
 
 
 def _replayed(

@@ -12,7 +12,18 @@ import numpy as np
 from warpstep import _warpstep
 from warpstep._errors import Error
 from warpstep._module import Options, Run, native_options
-from warpstep._searches import Comparison, Finding, Hunted, Proof, Seen, _finding, _hunted, _replayed
+from warpstep._searches import (
+    Comparison,
+    Finding,
+    Hunted,
+    Proof,
+    Seen,
+    _finding,
+    _hunted,
+    _none_is_chosen,
+    _replayed,
+    _schedule_of,
+)
 from warpstep.numba._dispatcher import Configured
 from warpstep.numba._launch import HERE, Prepared
 from warpstep.numba._seam import SEAM
@@ -149,6 +160,7 @@ def compare(
     def search(prepared: Prepared) -> Comparison:
         described, judge = prepared.taken.expecting(_judging(expect, rtol))
         given = _options(prepared, dict(options, max_states=max_states))
+        _none_is_chosen(given)
         defect, seen, text, data = _warpstep.compare(*_target(prepared), described, given, judge, None, seeds)
         return Comparison(defect, tuple(Seen(*each) for each in seen), text, data)
 
@@ -166,12 +178,7 @@ def replay(
     **options: Unpack[Options],
 ) -> Run:
     """Run a schedule again that one of these found: its defect is raised. Arrays stay as they are."""
-    if isinstance(schedule, Seen):
-        models = Options(control=schedule.control, memory=schedule.memory, split=schedule.split)
-        options = {**models, **options}
-    text = schedule if isinstance(schedule, str) else schedule.schedule
-    if text is None:
-        raise ValueError("this defect has no schedule: the same launch, with the same seed, shows it again")
+    text, options = _schedule_of(schedule, options)
 
     def search(prepared: Prepared) -> Run:
         given = _options(prepared, options)

@@ -9,7 +9,17 @@ from warpstep import _warpstep
 from warpstep._arguments import Described
 from warpstep._errors import Error
 from warpstep._module import Options, Run, Shape
-from warpstep._searches import Comparison, Finding, Hunted, Proof, Seen, _finding, _hunted
+from warpstep._searches import (
+    Comparison,
+    Finding,
+    Hunted,
+    Proof,
+    Seen,
+    _finding,
+    _hunted,
+    _none_is_chosen,
+    _schedule_of,
+)
 from warpstep.triton import _settings
 from warpstep.triton._launch import Launched
 
@@ -64,21 +74,14 @@ class Prepared:
     ) -> Comparison:
         """Go through all its states under every control model and memory: as of `warpstep.compare`."""
         target, described, judge, given, _owners = self._search(expect, dict(options, max_states=max_states))
-        chosen = [key for key in ("control", "memory", "split", "seed") if key in given]
-        if chosen:
-            raise ValueError(f"{chosen[0]}: all models and schedules are compared")
+        _none_is_chosen(given)
         defect, seen, text, data = _warpstep.compare(*target, described, given, judge, None, seeds)
         return Comparison(defect, tuple(Seen(*each) for each in seen), text, data)
 
     def replay(self, schedule: str | Finding | Error | Seen, *, expect: Any = None, **options: Unpack[Options]) -> Run:
         """Run a schedule again that a search found, with the checks of the search: its defect is raised."""
-        text = schedule if isinstance(schedule, str) else schedule.schedule
-        if text is None:
-            raise ValueError("this defect has no schedule: the same launch, with the same seed, shows it again")
-        models = Options()
-        if isinstance(schedule, Seen):
-            models = Options(control=schedule.control, memory=schedule.memory, split=schedule.split)
-        target, described, judge, given, _owners = self._search(expect, {**models, **options})
+        text, options = _schedule_of(schedule, options)
+        target, described, judge, given, _owners = self._search(expect, dict(options))
         module, name, shape = target
         try:
             return Run(*module.replay(name, shape, described, given, text, judge, None))
