@@ -49,6 +49,8 @@ mod claims;
 mod ends;
 #[path = "shared/launches.rs"]
 mod examples;
+#[path = "shared/native_modes.rs"]
+mod native_modes;
 #[path = "shared/native_programs.rs"]
 mod native_programs;
 #[path = "shared/reference.rs"]

@@ -1,6 +1,7 @@
 //! Native code cannot be told from the interpreter: random programs and examples under both, left at every segment in turn.
 
 use crate::examples::launches;
+use crate::native_modes::{MODES, pairs};
 use crate::native_programs::{compared, same, written};
 use std::path::Path;
 use std::sync::Arc;
@@ -241,6 +242,12 @@ fn memory_that_is_lent_is_accessed_natively() {
         assert_eq!(context.bytes(to, wanted.len() as u64), Some(&wanted[..]));
         assert_eq!(context.native(), stats.thread_instructions);
     }
+}
+
+/// What operations make of special numbers.
+#[test]
+fn modes_are_those_of_the_interpreter() {
+    assert!(pairs(&MODES) > 0);
 }
 
 /// How many random programs: `NATIVE_FULL` says.

@@ -27,6 +27,9 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeSides,
     Mutant::NativeMerge,
     Mutant::NativeFewer,
+    Mutant::NativeFlush,
+    Mutant::NativeSide,
+    Mutant::NativeHalf,
 ];
 
 /// Programs that are tried.

@@ -1,6 +1,7 @@
 //! Random programs that leave all their registers in memory, and a comparison of native code with the interpreter on them.
 
 use crate::claims::{OPERATIONS, program_of};
+use crate::native_modes::{MODES, pairs};
 use std::fmt::Write;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
@@ -265,7 +266,8 @@ fn program(seed: u64) -> String {
         1 => operations.extend(LANES.iter().chain(&LANES)),
         2 => operations.extend(DOUBLES.iter().chain(&DOUBLES)),
         3 => operations.extend(BITS),
-        _ => {}
+        _ => operations
+            .extend(MODES.iter().filter(|one| !one.contains("%h") && !one.contains("%u") && !one.starts_with('@'))),
     }
     if seed % 5 == 2 {
         operations.extend(EXCHANGES.iter().chain(&EXCHANGES));
@@ -295,8 +297,8 @@ fn program(seed: u64) -> String {
         let _ = writeln!(last, "selp.u32 %t, 1, 0, %p{k}; st.global.u8 [%u+{}], %t;", 1136 + k);
     }
     let text = program_of(seed, &operations, ".shared .align 4 .b8 words[600];\n", &last);
-    // `activemask` is newer.
-    let text = text.replacen(".version 6.0\n", ".version 6.2\n", 1);
+    // Some operations are newer.
+    let text = text.replacen(".version 6.0\n.target sm_60\n", ".version 8.6\n.target sm_90\n", 1);
     let numbered = |(number, line): (usize, &str)| line.replace('#', &number.to_string()) + "\n";
     text.lines().enumerate().map(numbered).collect()
 }
@@ -324,7 +326,7 @@ const CHOSEN: &str = "
 
 /// Compares native runs of programs that were written for what random ones seldom do; gives how many there were.
 pub fn written(most: u32) -> u32 {
-    same(CHOSEN, ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], most)
+    same(CHOSEN, ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], most) + pairs(MODES.iter().step_by(3))
 }
 
 /// All that can be told of a run.

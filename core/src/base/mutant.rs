@@ -410,6 +410,12 @@ words! {
         NativeMerge = "native-merge",
         /// Lanes that have parted natively count as many as all (native).
         NativeFewer = "native-fewer",
+        /// Operands are not flushed by native code (native).
+        NativeFlush = "native-flush",
+        /// A step to a side is always one towards zero (native).
+        NativeSide = "native-side",
+        /// Only the lower one of two halves is computed (native).
+        NativeHalf = "native-half",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

@@ -1,7 +1,7 @@
 //! The table of floating-point operations.
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "an unordered comparison is the negation of an ordered one")]
 
-use super::approx::{approximate_quotient, gross, through_double};
+use super::approx::{approximate_quotient, gross, power_of_two, through_double};
 use super::convert::{
     clamp_s32_f32, clamp_signed, clamp_u32_f32, clamp_unsigned, narrow_brain, narrow16, narrow64, narrow64_ftz,
     widen_brain, widen16, widen32, widen32_ftz,
@@ -12,8 +12,10 @@ use super::fused::{fused32, fused32_ftz, fused64};
 use super::half::{
     SIGN16, approximate_half, arithmetic, choose_half, flush16, fused_half, related, sign_half, widen_source,
 };
+use super::sides::{fused_to_side, to_side};
 use super::single::{
-    INFINITY32, SIGN32, both, choose32, extreme32, flush32, has_property, product, quotient, rounded32, single_ftz, sum,
+    INFINITY32, SIGN32, both, choose32, clamps32, extreme32, flush_if, flush32, has_property, product, quotient,
+    rounded32, saturate32, sided32, single_ftz, sum,
 };
 use crate::alu::mode::FMode;
 use crate::alu::table::{Bits, define_functions, define_ops};
@@ -53,16 +55,20 @@ macro_rules! float_ops {
             CopysignF32 copysign_f32(a: u32, b: u32) -> u32 = a & SIGN32 | b & !SIGN32;
             // f32, any rounding, .ftz, .sat and the modifiers of min and max
             AddModeF32 add_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b], ftz| sum(a, b, ftz), |[a, b], to| a.plus(b, to));
+                sided32([a, b], mode, |[a, b], ftz| sum(a, b, ftz), |[a, b], to| fused_to_side(a, 1.0, b, to),
+                    |[a, b], to| a.plus(b, to));
             SubModeF32 sub_mode_f32(a: u32, b: u32; mode) -> u32 = add_mode_f32(a, b ^ SIGN32, mode);
             MulModeF32 mul_mode_f32(a: u32, b: u32; mode) -> u32 =
-                rounded32([a, b], mode, |[a, b], ftz| product(a, b, ftz), |[a, b], _| a.times(b));
+                sided32([a, b], mode, |[a, b], ftz| product(a, b, ftz),
+                    |[a, b], to| to_side(f64::from(a) * f64::from(b), to), |[a, b], _| a.times(b));
             FmaModeF32 fma_mode_f32(a: u32, b: u32, c: u32; mode) -> u32 =
-                rounded32([a, b, c], mode, |[a, b, c], ftz| fused32_ftz(a, b, c, ftz), |[a, b, c], to| a.times(b).plus(c, to));
+                sided32([a, b, c], mode, |[a, b, c], ftz| fused32_ftz(a, b, c, ftz),
+                    |[a, b, c], to| fused_to_side(a, b, c, to), |[a, b, c], to| a.times(b).plus(c, to));
             DivModeF32 div_mode_f32(a: u32, b: u32; mode) -> u32 =
                 rounded32([a, b], mode, |[a, b], ftz| quotient(a, b, ftz), |[a, b], _| a.over(b));
             RcpModeF32 rcp_mode_f32(a: u32; mode) -> u32 = div_mode_f32(1.0f32.to_bits(), a, mode);
-            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 = rounded32([a], mode, |[a], _| a.sqrt().put(), |[a], _| a.sqrt());
+            SqrtModeF32 sqrt_mode_f32(a: u32; mode) -> u32 =
+                rounded32([a], mode, |[a], _| a.sqrt().put(), |[a], _| a.sqrt());
             MinModeF32 min_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), min_f32);
             MaxModeF32 max_mode_f32(a: u32, b: u32; mode) -> u32 = choose32(a, b, FMode(mode), max_f32);
             Min3F32 min3_f32(a: u32, b: u32, c: u32; mode) -> u32 = min_mode_f32(min_mode_f32(a, b, mode), c, mode);
@@ -105,7 +111,7 @@ macro_rules! float_ops {
             SinF32 sin_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), libm::sin);
             CosF32 cos_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), libm::cos);
             Lg2F32 lg2_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), libm::log2);
-            Ex2F32 ex2_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), libm::exp2);
+            Ex2F32 ex2_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), power_of_two);
             TanhF32 tanh_f32(a: u32; mode) -> u32 = through_double(a, FMode(mode), libm::tanh);
             RsqrtF64 rsqrt_f64(a: u64) -> u64 = div_f64(1.0f64.to_bits(), sqrt_f64(a));
             RcpGrossF64 rcp_gross_f64(a: u64) -> u64 = gross(a, |x| 1.0 / x);
@@ -198,7 +204,8 @@ macro_rules! float_ops {
             S64OfF64 s64_of_f64(a: u64) -> u64 = clamp_signed::<64>(a);
             U64OfF64 u64_of_f64(a: u64) -> u64 = clamp_unsigned::<64>(a);
             // conversions, any types and modifiers
-            CvtWW cvt_ww(a: u32; mode) -> u32 = any(u64::from(a), FMode(mode)) as u32;
+            CvtWW cvt_ww(a: u32; mode) -> u32 =
+                if clamps32(mode) { saturate32(flush_if(a, FMode(mode))) } else { any(u64::from(a), FMode(mode)) as u32 };
             CvtWQ cvt_wq(a: u32; mode) -> u64 = any(u64::from(a), FMode(mode));
             CvtQW cvt_qw(a: u64; mode) -> u32 = any(a, FMode(mode)) as u32;
             CvtQQ cvt_qq(a: u64; mode) -> u64 = any(a, FMode(mode));

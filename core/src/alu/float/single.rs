@@ -1,7 +1,8 @@
 //! `.f32` and `.f32x2` arithmetic.
 
+use super::sides::is_side;
 use super::soft::{F32, Value};
-use crate::alu::mode::{FMode, Property, Rounding};
+use crate::alu::mode::{FMode, Num, Property, Rounding};
 use crate::alu::table::{Bits, NAN32};
 
 pub(super) const SIGN32: u32 = 1 << 31;
@@ -73,7 +74,33 @@ pub(super) fn saturate32(a: u32) -> u32 {
     if value > 1.0 { 1.0f32.to_bits() } else { positive }
 }
 
-/// An operation with any rounding, `.ftz` and `.sat`: by the host's arithmetic to nearest, flushed if asked, otherwise by parts.
+/// Whether a conversion is `cvt.sat.f32.f32`, flushed or not.
+#[inline(always)]
+pub(super) fn clamps32(mode: u32) -> bool {
+    let plain = FMode::SAT.to(Num::F32).from(Num::F32);
+    // There is nothing to round.
+    FMode(mode).rounded(Rounding::NearestEven).with(FMode::FTZ) == plain.with(FMode::FTZ)
+}
+
+/// An operation with any rounding, `.ftz` and `.sat`: by the host's arithmetic to nearest, flushed if asked, and to a side where
+/// nothing is flushed; otherwise by parts.
+#[inline]
+pub(super) fn sided32<const N: usize>(
+    sources: [u32; N],
+    mode: u32,
+    nearest: impl Fn([f32; N], bool) -> u32,
+    aside: impl Fn([f32; N], Rounding) -> u32,
+    exact: impl Fn([Value; N], Rounding) -> Value,
+) -> u32 {
+    let to = FMode(mode).rounding();
+    if is_side(to) & !FMode(mode).has(FMode::FTZ) {
+        let result = aside(sources.map(f32::from_bits), to);
+        return if FMode(mode).has(FMode::SAT) { saturate32(result) } else { result };
+    }
+    rounded32(sources, mode, nearest, exact)
+}
+
+/// The same, to a side by parts as well.
 #[inline]
 pub(super) fn rounded32<const N: usize>(
     sources: [u32; N],

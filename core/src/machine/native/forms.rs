@@ -160,7 +160,7 @@ impl Known<'_> {
         if scalar && scalar_op(op) && (shape.dest != Class::P || i.guard.is_none()) {
             return Way::Scalar;
         }
-        if strip_op(op) && !op.is_logic() && (shape.dest != Class::P || i.guard.is_none()) {
+        if strip_op(op, i.imm) && !op.is_logic() && (shape.dest != Class::P || i.guard.is_none()) {
             return Way::Strip;
         }
         Way::Helper

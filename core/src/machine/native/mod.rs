@@ -16,6 +16,7 @@ mod forms;
 mod functions;
 mod go;
 mod lines;
+mod moded;
 mod ops;
 mod parted;
 mod phases;

@@ -1,5 +1,6 @@
 //! The operations that native code has instructions for. All others go by way of the machine's own, on the frame.
 
+use super::moded::Moded;
 use crate::alu::float::FloatOp;
 use crate::alu::int::IntOp;
 use crate::program::instr::{Instr, Op};
@@ -246,10 +247,18 @@ fn possible(op: Ops) -> bool {
 
 /// Whether there are scalar instructions for it.
 pub(super) fn scalar_op(op: Ops) -> bool {
-    strip_op(op) || op.is_logic()
+    strip_op(op, 0) && moded(op, 0).is_none() || op.is_logic()
 }
 
-/// Whether it can be computed in strips, whatever its operands are held as.
-pub(super) fn strip_op(op: Ops) -> bool {
-    possible(op) && (vectors(op) || shifts(op) || by_lane(op, false))
+/// Whether it can be computed in strips with its mode, whatever its operands are held as.
+pub(super) fn strip_op(op: Ops, mode: u32) -> bool {
+    possible(op) && (vectors(op) || shifts(op) || by_lane(op, false) || moded(op, mode).is_some())
+}
+
+/// What an operation with its mode is, if there are instructions for that.
+pub(super) fn moded(op: Ops, mode: u32) -> Option<Moded> {
+    match op {
+        Ops::Float(op) => Moded::of(op, mode),
+        Ops::Int(_) => None,
+    }
 }

@@ -39,6 +39,17 @@ fn special_values_are_those_of_the_tables() {
     );
 }
 
+/// All singles with `POWERS_FULL=1`, one in some thousand otherwise.
+#[test]
+fn powers_of_two_are_those_of_the_library() {
+    let step = if std::env::var_os("POWERS_FULL").is_some() { 1 } else { 4_099 };
+    for a in (0..=u32::MAX).step_by(step) {
+        let value = f32::from_bits(a);
+        let expected = if value.is_nan() { NAN32 } else { (libm::exp2(f64::from(value)) as f32).to_bits() };
+        assert_eq!(ex2_f32(a, 0), expected, "{a:08x}");
+    }
+}
+
 #[test]
 fn the_approximate_quotient_has_its_documented_hole() {
     let div = |a: f32, b: f32| f32::from_bits(div_approx_f32(a.to_bits(), b.to_bits(), 0));

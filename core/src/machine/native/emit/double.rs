@@ -110,11 +110,8 @@ impl Emit<'_, '_> {
             halves.iter_mut().zip(pairs).for_each(|(half, pair)| half.push(*pair));
         }
         if op == F::F32OfF64 {
-            let [low, high] = halves.map(|pair| {
-                let real = self.reinterpret(types::F64X2, pair[0]);
-                self.b.ins().fvdemote(real)
-            });
-            let value = self.mix(low, high, [0, 1, 4, 5]);
+            let pairs = halves.map(|pair| self.reinterpret(types::F64X2, pair[0]));
+            let value = self.narrowed_reals(pairs);
             return Strip::W(Word { value, float: false, loose: false });
         }
         let compares = float_condition(op).is_some() || matches!(op, F::NeF64 | F::EquF64);
@@ -148,25 +145,13 @@ impl Emit<'_, '_> {
 
     /// Four numbers of 32 bits as numbers of 64 bits.
     pub(super) fn widened_real(&mut self, op: F, word: Word) -> Strip {
-        let low = self.integers(word);
-        let high = self.mix(low, low, [2, 3, 2, 3]);
-        Strip::Q([low, high].map(|words| {
-            let value = match op {
-                F::F64OfS32 => {
-                    let wide = self.b.ins().swiden_low(words);
-                    self.b.ins().fcvt_from_sint(types::F64X2, wide)
-                }
-                F::F64OfU32 => {
-                    let wide = self.b.ins().uwiden_low(words);
-                    self.b.ins().fcvt_from_uint(types::F64X2, wide)
-                }
-                _ => {
-                    let reals = self.reinterpret(types::F32X4, words);
-                    self.b.ins().fvpromote_low(reals)
-                }
-            };
-            self.reinterpret(types::I64X2, value)
-        }))
+        let words = self.integers(word);
+        let pairs = match op {
+            F::F64OfS32 => self.widened(words, true).map(|wide| self.b.ins().fcvt_from_sint(types::F64X2, wide)),
+            F::F64OfU32 => self.widened(words, false).map(|wide| self.b.ins().fcvt_from_uint(types::F64X2, wide)),
+            _ => self.widened_reals(words),
+        };
+        Strip::Q(pairs.map(|pair| self.reinterpret(types::I64X2, pair)))
     }
 
     /// An operation on one lane that reads or writes a number of 64 bits.

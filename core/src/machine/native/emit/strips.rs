@@ -1,6 +1,6 @@
 //! What is computed in strips of four lanes.
 
-use super::super::ops::Ops;
+use super::super::ops::{Ops, moded};
 use super::builder::{Emit, Strip, Word};
 use super::compute::{float_condition, integer_condition};
 use super::words::EVEN;
@@ -22,7 +22,10 @@ impl Emit<'_, '_> {
             return Strip::P(self.logic(op, &masks));
         }
         match op {
-            Ops::Float(op) => self.strip_float(op, x),
+            Ops::Float(of) => match moded(op, mode) {
+                Some(how) => self.moded(how, x),
+                None => self.strip_float(of, x),
+            },
             Ops::Int(I::MovW | I::MovQ) => x[0],
             Ops::Int(I::SelW | I::SelQ) => match x {
                 [a, b, Strip::P(mask)] => self.choose(*mask, *a, *b),
@@ -123,7 +126,7 @@ impl Emit<'_, '_> {
     }
 
     /// Four numbers of 32 bits as two times two of 64.
-    fn widened(&mut self, a: Value, signed: bool) -> [Value; 2] {
+    pub(super) fn widened(&mut self, a: Value, signed: bool) -> [Value; 2] {
         if signed {
             [self.b.ins().swiden_low(a), self.b.ins().swiden_high(a)]
         } else {
@@ -189,7 +192,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    fn strip_float(&mut self, op: F, x: &[Strip]) -> Strip {
+    pub(super) fn strip_float(&mut self, op: F, x: &[Strip]) -> Strip {
         let ty = types::F32X4;
         match (op, x) {
             (F::F32OfS32 | F::F32OfU32, [Strip::W(a)]) => {
