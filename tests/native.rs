@@ -162,7 +162,7 @@ fn halves_of_one_row_keep_their_order() {
 }
 
 #[test]
-fn what_is_chosen_late_is_chosen_right() {
+fn what_is_chosen_late_and_what_is_assumed_are_right() {
     assert!(written(4) > 0);
 }
 

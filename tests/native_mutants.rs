@@ -30,6 +30,9 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeFlush,
     Mutant::NativeSide,
     Mutant::NativeHalf,
+    Mutant::NativeAlike,
+    Mutant::NativeUnseen,
+    Mutant::NativeNegative,
 ];
 
 /// Programs that are tried.

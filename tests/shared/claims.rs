@@ -26,7 +26,7 @@ pub struct Watch {
     env: Arc<ProgEnv>,
     shape: Option<Shape>,
     known: FxHashMap<(FuncId, [u32; 3], u32), (Affine, Claims)>,
-    /// Warps in which a widened number wrapped around, which nothing is claimed of from there on.
+    /// Warps in which a widened number wrapped around, or one that is divided was negative, which nothing is claimed of from there on.
     excused: FxHashSet<Who>,
     visits: FxHashMap<u32, u32>,
     pub checked: u64,
@@ -86,17 +86,22 @@ impl Watch {
                 return;
             }
         }
-        if affine.assumptions().any(|pc| pc == step.pc) && !unwrapped(env, affine, before, step) {
+        if affine.assumptions().any(|pc| pc == step.pc) && !holds(env, affine, before, step) {
             self.excuses += 1;
             self.excused.insert(who);
         }
     }
 }
 
-/// Whether the 32-bit numbers that lie on lines and that an instruction reads do so as wider ones, too.
-fn unwrapped(env: &ProgEnv, affine: &Affine, before: &[Pattern], step: &Step<'_>) -> bool {
+/// Whether what is assumed at an instruction is so: the 32-bit numbers that lie on lines and that it reads do so as wider ones, too,
+/// or none whose sign it takes is negative.
+fn holds(env: &ProgEnv, affine: &Affine, before: &[Pattern], step: &Step<'_>) -> bool {
     let Some(of) = env.function(env.origin[step.pc.0 as usize].function) else { return false };
     let (mut fits, instr) = (true, &env.code[step.pc.0 as usize]);
+    if instr.op == Op::Int(IntOp::ShrS32) {
+        let word = |lane| value(step.regs, Class::W, instr.a, lane).unwrap_or(0) as u32;
+        return (0..LANES).filter(|l| step.active >> l & 1 == 1).all(|lane| word(lane).cast_signed() >= 0);
+    }
     let sign = matches!(instr.op, Op::Int(IntOp::SextWQ | IntOp::MulWideS32 | IntOp::MadWideS32));
     reads(instr, env, |class, slot| {
         let pattern = of.slots.number(class, slot).map(|n| before[n]);
@@ -155,7 +160,10 @@ DONE:
 
 /// Operations that are drawn: `D` and `Q` are destinations, `A`, `B`, `W` and `P` operands of 32 and 64 bits and predicates, `C` is
 /// a number, `S` one of bits.
-pub const OPERATIONS: [&str; 48] = [
+pub const OPERATIONS: [&str; 51] = [
+    "shr.s32 %s#, A, 31; shr.u32 %t, %s#, 27; add.u32 %t, A, %t; shr.s32 D, %t, 5;",
+    "mov.u32 %t, %tid.x; add.u32 %t, %t, -32; shr.s32 %s#, %t, 31; shr.u32 %w, %s#, 27; add.u32 %w, %t, %w; shr.s32 D, %w, 5;",
+    "mov.u32 %t, %tid.x; shr.s32 %s#, %t, 31; shr.u32 %w, %s#, 28; add.u32 %w, %t, %w; and.b32 %w, %w, -16; sub.u32 D, %t, %w;",
     "add.u32 %t, A, 2147483636; cvt.s64.s32 Q, %t;",
     "sub.u32 %t, 9, A; mul.wide.u32 Q, %t, C;",
     "mov.u32 %t, %tid.y; mad.lo.u32 D, %t, C, A;",
@@ -211,14 +219,14 @@ pub fn program(seed: u64) -> String {
     program_of(seed, &OPERATIONS, "", "st.global.u32 [%m+24], %r0;\n")
 }
 
-/// The same of other operations; `declared` stands at the kernel's beginning, `last` at its end.
+/// The same of other operations, in which `#` is a number that no other has; `declared` stands at the kernel's beginning, `last` at its end.
 pub fn program_of(seed: u64, operations: &[&str], declared: &str, last: &str) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let calls = rng.random_bool(0.3);
     let mut text = ".version 6.0\n.target sm_60\n.address_size 64\n".to_owned();
     text.push_str(if calls { FUNCTION } else { "" });
     text.push_str(
-        ".visible .entry k(.param .u64 memory, .param .u32 n)\n{\n.reg .b32 %r<14>, %t, %w, %fuel; .reg .b64 %q<7>, %m, %u;\n\
+        ".visible .entry k(.param .u64 memory, .param .u32 n)\n{\n.reg .b32 %r<14>, %s<400>, %t, %w, %fuel; .reg .b64 %q<7>, %m, %u;\n\
          .reg .pred %p<4>, %empty;\n",
     );
     text.push_str(declared);
@@ -256,7 +264,8 @@ pub fn program_of(seed: u64, operations: &[&str], declared: &str, last: &str) ->
         }
     }
     let _ = write!(text, "\nEND:\n{last}ret;\n}}\n");
-    text
+    let numbered = |(number, line): (usize, &str)| line.replace('#', &number.to_string()) + "\n";
+    text.lines().enumerate().map(numbered).collect()
 }
 
 /// An operation with registers and numbers in the places of its letters.

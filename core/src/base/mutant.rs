@@ -416,6 +416,12 @@ words! {
         NativeSide = "native-side",
         /// Only the lower one of two halves is computed (native).
         NativeHalf = "native-half",
+        /// Predicates that an assumption says are alike are not looked at (native).
+        NativeAlike = "native-alike",
+        /// What native code does not look at is assumed nevertheless (native).
+        NativeUnseen = "native-unseen",
+        /// Numbers that are divided are never looked at (native).
+        NativeNegative = "native-negative",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

@@ -1,7 +1,9 @@
 //! Registers that native code holds as numbers of lines: from the frame and back.
 
 use super::plan::{Held, Plan};
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask};
+use crate::program::instr::Slot;
 use crate::program::ops::Class;
 
 /// The numbers of a warp's lines: of the lanes that ran last, and of others that have parted from them natively. The frame holds the
@@ -36,7 +38,9 @@ impl Lines {
             return true;
         }
         self.give(plan, frame);
-        take(&plan.held[k as usize], frame, mask, &mut self.values, plan.verify)
+        let alike = |slot: &Slot| [0, mask].contains(&(frame.p[slot.index()] & mask)) || on(Mutant::NativeAlike);
+        (!plan.verify || plan.ones[k as usize].iter().all(alike))
+            && take(&plan.held[k as usize], frame, mask, &mut self.values, plan.verify)
     }
 
     /// The lanes that ran last wait, and others may go on.

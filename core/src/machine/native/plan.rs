@@ -5,7 +5,7 @@ use super::forms::{Forms, Patterns, Token, Way, successors};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
-use crate::program::affine::{Affine, Line, Pattern, Threads};
+use crate::program::affine::{Affine, Line, Pattern, Premises, Threads};
 use crate::program::alive::Alive;
 use crate::program::env::{FuncId, Function, ProgEnv};
 use crate::program::instr::{Instr, Op, Slot};
@@ -79,6 +79,8 @@ pub(super) struct Plan {
     pub next: Vec<u32>,
     /// Whether what is held has to be looked at where native code is entered: an assumption may not hold.
     pub verify: bool,
+    /// By instruction: the slots of predicates that are alive before it and alike in all lanes, if the assumptions hold.
+    pub ones: Vec<Vec<Slot>>,
     /// By instruction: whether what is held before it is what is held before the next one, so that a warp that waits keeps it.
     pub carries: Vec<bool>,
     /// By instruction: the number of the barrier, where a warp may wait natively, so that the next one runs: a plain one, behind which
@@ -110,21 +112,11 @@ impl Plan {
         if code.is_empty() || large {
             return None;
         }
-        let affine = Affine::with(env, id, Threads::Block(block), 32, multiples);
-        let mut patterns = Patterns { before: vec![Vec::new(); code.len()], after: vec![Vec::new(); code.len()] };
         let start = function.start.0;
-        affine.each(env, |pc, before, after| {
-            let k = (pc.0 - start) as usize;
-            patterns.before[k] = before.to_vec();
-            patterns.after[k] = after.to_vec();
-        });
-        if affine.gave_up() {
-            return None;
-        }
-        let assumptions: BTreeSet<u32> = affine.assumptions().map(|Pc(pc)| pc - start).collect();
         let alive = alive(env, id, &function, code.len())?;
         let tokens = tokens(env, &code, start);
-        let Forms { lines, ways } = Forms::of(env, &function, &code, &patterns, &tokens);
+        let known = (&function, &code[..], &tokens[..]);
+        let (patterns, Forms { lines, ways }, assumptions) = analysed(env, id, known, (block, multiples))?;
         let leaders = leaders(&code, &ways, &patterns, start);
         let mut fixed = FixedBitSet::with_capacity(count);
         fixed.insert_range(..);
@@ -167,6 +159,7 @@ impl Plan {
             places_before: Vec::new(),
             tokens,
             verify: !assumptions.is_empty(),
+            ones: Vec::new(),
             assumptions,
             next,
             scalars: 0,
@@ -206,6 +199,7 @@ impl Plan {
             }
             held.push(here);
         }
+        self.ones = (0..self.code.len()).map(|k| self.ones_before(k)).collect();
         let places = |h: &Held| if h.line.halves { 3 } else { 1 } << (h.at % 128);
         let others = |k: usize| {
             let vectors = self.alive[k].ones().filter(|n| self.line(k, *n).is_none());
@@ -224,6 +218,20 @@ impl Plan {
     #[inline(always)]
     pub fn places_before(&self, k: u32) -> Option<(u128, u128)> {
         self.places_before.get(k as usize).copied().filter(|_| self.scalars <= 128)
+    }
+
+    /// See [`Plan::ones`].
+    fn ones_before(&self, k: usize) -> Vec<Slot> {
+        let uniform = |n: &usize| match self.patterns.before[k].get(*n) {
+            Some(Pattern::Affine(line)) => line.is_uniform(),
+            _ => false,
+        };
+        let alive = self.alive[k].ones().filter(|n| self.verify && !self.fixed.contains(*n)).filter(uniform);
+        alive
+            .map(|n| self.function.slots.name(n))
+            .filter(|(class, _)| *class == Class::P)
+            .map(|(_, slot)| slot)
+            .collect()
     }
 
     /// The number of a barrier where a warp may wait natively.
@@ -255,6 +263,39 @@ impl Plan {
             _ => false,
         };
         !injected || on(Mutant::NativeHidden)
+    }
+}
+
+/// The patterns of a function's registers, how its instructions are compiled, and what is assumed, all of which native code looks
+/// at: what it would not, of a number that it does not hold as a line, is not assumed.
+fn analysed(
+    env: &ProgEnv,
+    id: FuncId,
+    (function, code, tokens): (&Function, &[Instr], &[Option<Vec<Token>>]),
+    (block, multiples): ([u32; 3], &[u32]),
+) -> Option<(Patterns, Forms, BTreeSet<u32>)> {
+    let start = function.start.0;
+    let mut refused = BTreeSet::new();
+    loop {
+        let premises = Premises { multiples, refused: &refused };
+        let affine = Affine::with(env, id, Threads::Block(block), 32, premises);
+        if affine.gave_up() {
+            return None;
+        }
+        let mut patterns = Patterns { before: vec![Vec::new(); code.len()], after: vec![Vec::new(); code.len()] };
+        affine.each(env, |pc, before, after| {
+            let k = (pc.0 - start) as usize;
+            patterns.before[k] = before.to_vec();
+            patterns.after[k] = after.to_vec();
+        });
+        let assumptions: BTreeSet<u32> = affine.assumptions().map(|Pc(pc)| pc - start).collect();
+        let forms = Forms::of(env, function, code, &patterns, tokens);
+        let unseen = |k: &&u32| forms.ways[**k as usize] != Way::Scalar && !on(Mutant::NativeUnseen);
+        let unseen: Vec<u32> = assumptions.iter().filter(unseen).copied().collect();
+        if unseen.is_empty() {
+            return Some((patterns, forms, assumptions));
+        }
+        refused.extend(unseen);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::base::Pc;
 use crate::program::dump::Names;
 use crate::program::env::{FuncId, Function, ProgEnv};
 use crate::program::instr::Op;
-use crate::program::ops::Class;
+use crate::program::ops::{Class, IntOp};
 use std::collections::BTreeSet;
 
 /// Columns of an instruction, beyond which what is said of it begins on a line of its own.
@@ -54,6 +54,7 @@ fn one(out: &mut String, env: &ProgEnv, (function, threads): (&Function, Threads
         *out += &format!("{kind} {}: too large, nothing is claimed of it\n", function.name);
         return;
     }
+    let mut divided = 0;
     let (names, mut sums, mut lines) = (Names::of(env, function), Sums::default(), String::new());
     let assumed: BTreeSet<Pc> = affine.assumptions().collect();
     affine.each(env, |pc, before, after| {
@@ -78,7 +79,11 @@ fn one(out: &mut String, env: &ProgEnv, (function, threads): (&Function, Threads
             said.push(if parts { "lanes may part".to_owned() } else { "all lanes go one way".to_owned() });
         }
         if assumed.contains(&pc) {
-            said.push("if no number wraps around within the warp".to_owned());
+            let divides = instr.op == Op::Int(IntOp::ShrS32);
+            divided += usize::from(divides);
+            let condition =
+                if divides { "if no number is negative" } else { "if no number wraps around within the warp" };
+            said.push(condition.to_owned());
         }
         if !origin.hidden {
             let words: Vec<&str> = origin.span.of(source).split_whitespace().collect();
@@ -93,8 +98,11 @@ fn one(out: &mut String, env: &ProgEnv, (function, threads): (&Function, Threads
         "{kind} {}, {shape}: {uniform} results uniform, {on_lines} affine, {vectors} vectors; lanes may part at {parting} of {jumps} jumps",
         function.name
     );
-    if !assumed.is_empty() {
-        *out += &format!("; {} widened on the assumption that no number wraps around", assumed.len());
+    if assumed.len() > divided {
+        *out += &format!("; {} widened on the assumption that no number wraps around", assumed.len() - divided);
+    }
+    if divided > 0 {
+        *out += &format!("; {divided} divided on the assumption that no number is negative");
     }
     out.push('\n');
     out.push_str(&lines);

@@ -6,7 +6,8 @@
 //! at once, of a block of the shape that was asked about. Strides are known numbers; of bases the low bits are, as far as they
 //! follow from the code: thread indices in a row begin at multiples of the warp's size, which is what tells that a 32-bit index
 //! that is widened does not wrap around within the warp. Where that does not follow it is assumed, and told
-//! ([`Affine::assumptions`]): from where an assumption fails on nothing is claimed of that warp.
+//! ([`Affine::assumptions`]), as it is that numbers which are divided by powers of two are not negative: from where an assumption
+//! fails on nothing is claimed of that warp.
 //!
 //! Lanes that part and meet again differ in what they have computed apart (control divergence), lanes that leave a loop at
 //! different times in what it has computed (temporal divergence): D-affine says where that is. Sources: B. Coutinho et al.,
@@ -17,6 +18,7 @@ mod dump;
 mod meet;
 mod parting;
 mod pattern;
+mod quotients;
 mod start;
 mod steady;
 mod transfer;
@@ -34,6 +36,7 @@ use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use meet::Meets;
 use parting::parts;
+use quotients::signs;
 use start::first;
 use std::collections::BTreeSet;
 use steady::Writers;
@@ -43,6 +46,15 @@ use values::Values;
 /// Registers times blocks of a function at most, and blocks: of a larger one nothing is claimed.
 const LIMIT: usize = 1 << 22;
 const BLOCKS: usize = 1 << 10;
+
+/// What is known of the launches of a function, and what is not to be assumed.
+#[derive(Clone, Copy, Debug)]
+pub struct Premises<'a> {
+    /// Parameters, by their offsets, that are multiples of [`MULTIPLE`].
+    pub multiples: &'a [u32],
+    /// Instructions, from the function's start, at which nothing is assumed.
+    pub refused: &'a BTreeSet<u32>,
+}
 
 /// What is known of the registers of a function.
 #[derive(Clone, Debug)]
@@ -65,12 +77,12 @@ impl Affine {
     /// Of a function of a program with the tokens of its control model in it, in blocks of a shape and warps of so many lanes.
     #[must_use]
     pub fn of(env: &ProgEnv, id: FuncId, threads: Threads, lanes: u32) -> Self {
-        Self::with(env, id, threads, lanes, &[])
+        Self::with(env, id, threads, lanes, Premises { multiples: &[], refused: &BTreeSet::new() })
     }
 
-    /// The same in launches in which some parameters, by their offsets, are multiples of [`MULTIPLE`].
+    /// The same on some premises.
     #[must_use]
-    pub fn with(env: &ProgEnv, id: FuncId, threads: Threads, lanes: u32, multiples: &[u32]) -> Self {
+    pub fn with(env: &ProgEnv, id: FuncId, threads: Threads, lanes: u32, premises: Premises<'_>) -> Self {
         let none = Function::default();
         let function = env.function(id).filter(|f| f.defined).unwrap_or(&none);
         let code = env.code.get(function.start.0 as usize..function.end.0 as usize).unwrap_or_default();
@@ -87,7 +99,8 @@ impl Affine {
             given_up: blocks > BLOCKS || blocks.saturating_mul(registers) > LIMIT,
         };
         if !affine.given_up && blocks > 0 {
-            affine.solve(env, function, code, first(function, threads, lanes, multiples));
+            let start = first(function, threads, lanes, premises.multiples);
+            affine.solve(env, (function, code), start, premises.refused);
         }
         affine
     }
@@ -107,7 +120,8 @@ impl Affine {
         }
     }
 
-    /// The instructions that widen 32-bit numbers of which it is assumed that they do not wrap around from lane to lane.
+    /// The instructions that widen 32-bit numbers of which it is assumed that they do not wrap around from lane to lane, and those
+    /// that take the sign of numbers to divide them, none of which is assumed to be negative.
     pub fn assumptions(&self) -> impl Iterator<Item = Pc> {
         self.assumptions.iter().map(|pc| Pc(*pc))
     }
@@ -132,11 +146,18 @@ impl Affine {
     }
 
     /// Goes through the blocks until nothing changes.
-    fn solve(&mut self, env: &ProgEnv, function: &Function, code: &[Instr], start: Vec<Pattern>) {
+    fn solve(
+        &mut self,
+        env: &ProgEnv,
+        (function, code): (&Function, &[Instr]),
+        start: Vec<Pattern>,
+        refused: &BTreeSet<u32>,
+    ) {
         let writers = Writers::of(env, function, code);
         let graph = std::mem::take(&mut self.graph);
         let mut meets = Meets::new(env, function, (&graph, code), &writers);
-        let transfer = Transfer { env, lanes: self.lanes, entry: function.entry };
+        let signs = signs(env, function, code, |register| writers.only(register));
+        let transfer = Transfer { env, lanes: self.lanes, entry: function.entry, signs, refused };
         self.before[0] = Some(start);
         let mut work = BTreeSet::from([0_u32]);
         while let Some(block) = work.pop_first() {
@@ -191,7 +212,7 @@ impl Affine {
             let mut written = Vec::new();
             let number = |class, slot| function.slots.number(class, slot);
             let read = |class, slot| number(class, slot).map_or(Pattern::Vector, |n| state[n]);
-            let assumes = transfer.results(instr, &read, &mut |class, slot, pattern| {
+            let assumes = transfer.results((at, instr), &read, &mut |class, slot, pattern| {
                 let Some(n) = number(class, slot) else { return };
                 let values = Values { class, lanes: self.lanes };
                 let pattern = guarded(values, instr, (state[n], pattern), &read);

@@ -7,6 +7,8 @@ use crate::program::env::ProgEnv;
 use crate::program::instr::{Barrier, BarrierKind, Exchange, ExchangeKind, Instr, MemOp, NO_SLOT, Op, Slot, Space};
 use crate::program::ops::{Class, IntOp};
 use crate::program::uses::{shape, writes};
+use fixedbitset::FixedBitSet;
+use std::collections::BTreeSet;
 
 /// What is asked of an instruction: the patterns of what it reads, and what is told of what it writes.
 pub(super) struct Transfer<'a> {
@@ -15,6 +17,9 @@ pub(super) struct Transfer<'a> {
     pub lanes: u32,
     /// It is an entry's: its parameters are in no thread's stack.
     pub entry: bool,
+    /// The instructions that take a sign only to divide, and those at which nothing is assumed.
+    pub signs: FixedBitSet,
+    pub refused: &'a BTreeSet<u32>,
 }
 
 /// The pattern of something that all lanes compute from what all of them have, or the lanes of each half.
@@ -35,17 +40,22 @@ impl Transfer<'_> {
         Values { class, lanes: self.lanes }
     }
 
-    /// Tells the patterns of what the instruction writes in the lanes that execute it; gives whether they hold only as long as
-    /// numbers of 32 bits that it widens do not wrap around from lane to lane.
+    /// Tells the patterns of what the instruction at a place in the function writes in the lanes that execute it; gives whether they
+    /// hold only as long as numbers of 32 bits that it widens do not wrap around from lane to lane, or that it divides are not
+    /// negative.
     pub fn results(
         &self,
-        instr: &Instr,
+        (at, instr): (u32, &Instr),
         read: &dyn Fn(Class, Slot) -> Pattern,
         tell: &mut dyn FnMut(Class, Slot, Pattern),
     ) -> bool {
         let mut all = |pattern| writes(instr, self.env, |class, slot| tell(class, slot, pattern));
         match instr.op {
-            Op::Int(_) | Op::Float(_) => return self.data(instr, read, tell),
+            Op::Int(_) if self.divides(at, instr, read) => {
+                tell(Class::W, instr.d, Pattern::Affine(Line::constant(0, Class::W)));
+                return true;
+            }
+            Op::Int(_) | Op::Float(_) => return self.data((at, instr), read, tell),
             Op::Mem | Op::LdGlobal32 | Op::LdShared32 => {
                 let Some(request) = self.env.request(instr) else { return false };
                 let shared = match request.space {
@@ -78,9 +88,21 @@ impl Transfer<'_> {
         gives && matches!(members, Pattern::Affine(line) if line.is_uniform())
     }
 
+    /// Whether the sign that an instruction takes is that of numbers on a line, of which nothing else tells it.
+    fn divides(&self, at: u32, instr: &Instr, read: &dyn Fn(Class, Slot) -> Pattern) -> bool {
+        if !self.signs.contains(at as usize) || self.refused.contains(&at) {
+            return false;
+        }
+        let (number, by) = (read(Class::W, instr.a), read(Class::W, instr.b));
+        let whole = matches!(by, Pattern::Affine(by) if by.value(Class::W) == Some(31));
+        let line =
+            matches!(number, Pattern::Affine(line) if line.stride != 0) && self.of(Class::W).known(number).is_none();
+        whole && line && self.shift(IntOp::ShrS32, &[number, by]) == Pattern::Vector
+    }
+
     fn data(
         &self,
-        instr: &Instr,
+        (at, instr): (u32, &Instr),
         read: &dyn Fn(Class, Slot) -> Pattern,
         tell: &mut dyn FnMut(Class, Slot, Pattern),
     ) -> bool {
@@ -99,7 +121,10 @@ impl Transfer<'_> {
             Some((pattern, second)) => (pattern, second, false),
             None => {
                 let (pattern, assumes) = match instr.op {
-                    Op::Int(op) => self.integer(op, sources),
+                    Op::Int(op) => match self.integer(op, sources) {
+                        (_, true) if self.refused.contains(&at) => (Pattern::Vector, false),
+                        known => known,
+                    },
                     _ => (same(sources), false),
                 };
                 (pattern, same(sources), assumes)
@@ -302,10 +327,12 @@ mod tests {
                     imm: rng.random_range(0..4),
                     ..Instr::new(Op::Int(*op))
                 };
-                let transfer = Transfer { env: &env, lanes, entry: true };
+                let transfer =
+                    Transfer { env: &env, lanes, entry: true, signs: FixedBitSet::new(), refused: &BTreeSet::new() };
                 let mut results = Vec::new();
                 let read = |_, slot: Slot| drawn[usize::from(slot.0)].0;
-                let assumes = transfer.results(&instr, &read, &mut |class, _, pattern| results.push((class, pattern)));
+                let assumes =
+                    transfer.results((0, &instr), &read, &mut |class, _, pattern| results.push((class, pattern)));
                 let sign = matches!(op, IntOp::SextWQ | IntOp::MulWideS32 | IntOp::MadWideS32);
                 if assumes
                     && !drawn

@@ -6,6 +6,7 @@ use crate::alu::float::FloatOp as F;
 use crate::alu::int::IntOp as I;
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::Line;
+use crate::program::instr::Slot;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
@@ -55,6 +56,9 @@ impl Emit<'_, '_> {
         let (Some(op), Some(line)) = (Ops::of(&i), self.after(k, n)) else { return };
         let (class, _) = self.plan.function.slots.name(n);
         let old = (i.guard.is_some()).then(|| self.numbers(k, n));
+        if op == Ops::Int(I::ShrS32) && self.plan.assumptions.contains(&(k as u32)) && !on(Mutant::NativeNegative) {
+            self.is_not_negative(k, i.a);
+        }
         let numbers = if let Some(value) = line.value(class) {
             let value = self.constant(class, value);
             self.one(class, line, value)
@@ -77,7 +81,7 @@ impl Emit<'_, '_> {
     }
 
     /// Whether a predicate that is the same in all lanes holds.
-    fn one_predicate(&mut self, pred: crate::program::instr::Slot, negated: bool) -> Value {
+    fn one_predicate(&mut self, pred: Slot, negated: bool) -> Value {
         let Some(n) = self.plan.function.slots.number(Class::P, pred) else { return self.who.mask };
         let mut bits = self.mask(n);
         if self.who.some {
@@ -118,6 +122,22 @@ impl Emit<'_, '_> {
             values[1] = values[0];
         }
         Numbers { values, line, class }
+    }
+
+    /// Checks that no value of a line of 32 bits is negative.
+    fn is_not_negative(&mut self, k: usize, slot: Slot) {
+        let Some(n) = self.plan.function.slots.number(Class::W, slot) else { return };
+        let x = self.numbers(k, n);
+        let lanes = if x.line.halves { 15 } else { 31 };
+        let all = i64::from((x.line.stride as u32).cast_signed()) * lanes;
+        for half in 0..1 + usize::from(x.line.halves) {
+            let first = self.b.ins().sextend(types::I64, x.values[half]);
+            let last = self.b.ins().iadd_imm(first, all);
+            // Either has a bit above those of a number that is not, if it is none of these.
+            let either = self.b.ins().bor(first, last);
+            let holds = self.b.ins().icmp_imm(IntCC::UnsignedLessThanOrEqual, either, i64::from(i32::MAX));
+            self.check(holds);
+        }
     }
 
     /// Checks that the values of a line of 32 bits, widened, lie on a line as well.
