@@ -259,7 +259,7 @@ fn programs() -> u64 {
 fn random_programs_cannot_tell() {
     let first = std::env::var("NATIVE_FROM").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     let runs: u32 = (first..first + programs()).map(|seed| compared(seed, 6)).sum();
-    assert!(runs > 1_000);
+    assert!(u64::from(runs) >= 20 * programs());
 }
 
 /// All that can be told of an example, and how many thread instructions were native, of how many.
