@@ -1,6 +1,7 @@
 //! Every launch file of `ptx-examples/` runs and gives what it expects, under every control model; all models end in the
 //! same memory where the result does not depend on the schedule.
 
+use crate::case::engine;
 use crate::example;
 use libtest_mimic::{Failed, Trial};
 use std::path::Path;
@@ -32,7 +33,7 @@ pub fn trials() -> Vec<Trial> {
 type Memory = Vec<(String, Vec<u8>)>;
 
 fn finish(path: &Path, control: Option<ControlModel>) -> Result<(Spec, Memory), String> {
-    let config = Config { control, timeout: Some(Duration::from_secs(120)), ..Config::default() };
+    let config = Config { control, engine: engine(), timeout: Some(Duration::from_secs(120)), ..Config::default() };
     let (spec, device) = example::finish(path, config, |_| false)?.ok_or("not run")?;
     // Buffers that nothing is expected of may hold what depends on the schedule, such as a queue.
     let ordered = |name: &String| spec.expect.get(name).is_some_and(|e| !e.unordered);

@@ -5,6 +5,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use warpstep::machine::Engine;
+
+/// What runs kernels: machine code from their first instruction on with `TEST_ENGINE=native`, which nothing may be told from.
+pub fn engine() -> Engine {
+    let native = std::env::var("TEST_ENGINE").is_ok_and(|name| name == "native");
+    if native { Engine::Native { trip: 0 } } else { Engine::default() }
+}
 
 /// A file.
 pub struct Case {
@@ -42,12 +49,14 @@ impl Case {
     /// The command that runs it with these arguments, in its folder.
     pub fn run(&self, arguments: &[&str]) -> std::io::Result<Output> {
         let (command, rest) = arguments.split_first().unwrap_or((&"", &[]));
+        let native = *command == "run" && engine() != Engine::default() && !rest.contains(&"--engine");
         Command::new(env!("CARGO_BIN_EXE_warpstep"))
             .arg(command)
             .arg(self.path.file_name().unwrap_or_default())
             .args(rest)
             // No case runs for seconds; one that hangs should say so.
             .args(if *command == "run" { &["--timeout", "60s"][..] } else { &[] })
+            .args(if native { &["--engine", "native"][..] } else { &[] })
             .current_dir(self.path.parent().unwrap_or(Path::new(".")))
             .env("NO_COLOR", "1")
             .output()

@@ -1,5 +1,6 @@
 //! The table of `table.txt`: each line is one operation, run as a kernel of one thread for each case.
 
+use crate::case::engine;
 use libtest_mimic::{Failed, Trial};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -77,7 +78,8 @@ impl Row {
         let mut sources = SourceMap::default();
         let file = sources.add(self.operation.clone(), self.ptx());
         let env = build(&[file], None, &sources).map_err(|p| format!("{:?}\n{}", p.first(), self.ptx()))?;
-        let mut device = Device::new(Arc::new(env), sources, Config::default()).map_err(|stop| format!("{stop:?}"))?;
+        let config = Config { engine: engine(), ..Config::default() };
+        let mut device = Device::new(Arc::new(env), sources, config).map_err(|stop| format!("{stop:?}"))?;
         let threads = u32::try_from(self.cases.len())?;
         let words = self.cases.iter().flat_map(|(inputs, _)| inputs.iter().flat_map(|w| w.to_le_bytes())).collect();
         let buffer = |init, len| Buffer { ty: Scalar::BYTE, init, len, at: None };

@@ -1,5 +1,6 @@
 //! Kernels of a public emulator's own tests, with the results that were recorded there: 441 of 8 inputs each.
 
+use crate::case::engine;
 use serde_json::Value as Json;
 use warpstep::base::SourceMap;
 use warpstep::launch::{Arg, Buffer, Data, Device, Failure, KernelLaunch, Scalar, build};
@@ -128,8 +129,8 @@ fn run(case: &Case) -> Result<Vec<usize>, String> {
     let env = std::sync::Arc::new(env);
     let mut wrong = Vec::new();
     for (index, (input, output)) in case.cases.iter().enumerate() {
-        let mut device =
-            Device::new(env.clone(), sources.clone(), Config::default()).map_err(|stop| format!("{stop:?}"))?;
+        let config = Config { engine: engine(), ..Config::default() };
+        let mut device = Device::new(env.clone(), sources.clone(), config).map_err(|stop| format!("{stop:?}"))?;
         let told = |f: Failure| format!("{f:?}");
         let buffer = |data, len| Buffer { ty: Scalar::BYTE, init: data, len, at: None };
         device.add_buffer("in", &buffer(Data::Hex(input.clone()), None)).map_err(told)?;
