@@ -10,6 +10,10 @@ use super::{Control, Flow, Grouping, Idle, Next, Standing, TokenKind, Wait};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Menu, Oracle, Site};
 use crate::verdict::Stop;
+use smallvec::SmallVec;
+
+/// Lanes at one address and depth.
+type Group = (LaneMask, u32, u32);
 
 /// The execution state of a warp of independent threads.
 #[derive(Clone, Debug)]
@@ -95,15 +99,19 @@ impl Its {
     }
 
     /// The groups of ready lanes, the one to be preferred first.
-    fn groups(&self) -> Vec<(LaneMask, u32, u32)> {
-        let mut groups: Vec<(LaneMask, u32, u32)> = Vec::new();
-        for l in lanes_of(self.ready) {
-            let (pc, depth) = (self.pc[l], self.depth[l]);
-            let with = |g: &&mut (LaneMask, u32, u32)| !self.alone() || g.0 & self.met != 0 && self.met >> l & 1 == 1;
-            match groups.iter_mut().filter(with).find(|g| (g.1, g.2) == (pc, depth)) {
-                Some(group) => group.0 |= 1 << l,
-                None => groups.push((1 << l, pc, depth)),
-            }
+    fn groups(&self) -> SmallVec<[Group; 8]> {
+        let mut groups: SmallVec<[Group; 8]> = SmallVec::new();
+        let mut rest = self.ready;
+        while rest != 0 {
+            let l = rest.trailing_zeros() as usize;
+            // Threads on their own run together only with those that they have met.
+            let with = match (self.alone(), self.met >> l & 1 == 1) {
+                (false, _) => self.standing_with(l) & rest,
+                (true, true) => self.standing_with(l) & rest & self.met,
+                (true, false) => 1 << l,
+            };
+            groups.push((with, self.pc[l], self.depth[l]));
+            rest &= !with;
         }
         if self.starved >= PATIENCE {
             groups.sort_by_key(|g| lanes_of(g.0).map(|l| self.since[l]).min());
@@ -113,14 +121,21 @@ impl Its {
         groups
     }
 
+    /// The lanes that are where one is, as far as the arrays say.
+    fn standing_with(&self, lane: usize) -> LaneMask {
+        let (pc, depth) = (self.pc[lane], self.depth[lane]);
+        // All of them, without a jump for each.
+        (0..LANES).fold(0, |with, l| with | u32::from((self.pc[l] == pc) & (self.depth[l] == depth)) << l)
+    }
+
     /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
     pub(super) fn set_watch(&mut self, flow: Flow) {
         self.watch = if self.alone() {
             u32::MAX
         } else {
             let others = self.ready & !flow.mask;
-            let meets = |l: &usize| self.depth[*l] == flow.depth && self.pc[*l] > flow.pc;
-            lanes_of(others).filter(meets).map(|l| self.pc[l]).min().unwrap_or(u32::MAX)
+            let meets = |l: usize| (others >> l & 1 == 1) & (self.depth[l] == flow.depth) & (self.pc[l] > flow.pc);
+            (0..LANES).map(|l| if meets(l) { self.pc[l] } else { u32::MAX }).fold(u32::MAX, u32::min)
         };
     }
 
@@ -228,7 +243,7 @@ impl Control for Its {
             self.set_watch(flow);
             return Ok(Ok((flow, lease)));
         }
-        groups.retain(|&(mask, pc, depth)| can(Flow { pc, mask, depth }));
+        groups.retain(|&mut (mask, pc, depth)| can(Flow { pc, mask, depth }));
         if groups.is_empty() {
             return Ok(Err(Idle::Blocked));
         }
@@ -236,7 +251,7 @@ impl Control for Its {
             self.starved = 0;
             (0, u32::MAX)
         } else {
-            let lowest = |g: &(LaneMask, u32, u32)| g.0.trailing_zeros();
+            let lowest = |g: &Group| g.0.trailing_zeros();
             let all = groups.iter().fold(0u64, |m, g| m | 1 << lowest(g));
             let preferred = groups.first().map(|g| (lowest(g), false));
             let pick = oracle.choose(Menu::of(Site::Group, &[all]).after(preferred))?;
