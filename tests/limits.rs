@@ -435,7 +435,7 @@ fn every_command_keeps_its_limits_on_every_memory() {
     let folder = folder();
     std::fs::write(folder.path().join("iriw.litmus"), LITMUS).unwrap();
     let full = std::env::var_os("LIMITS_FULL").is_some();
-    let (seconds, megabytes) = if full { (2, 300) } else { (1, 150) };
+    let (seconds, megabytes) = (1, 150);
     let memories = if full { &MEMORIES[..] } else { &MEMORIES[..5] };
     let mut all = Vec::new();
     let targets: &[&str] = if full {

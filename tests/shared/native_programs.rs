@@ -403,7 +403,7 @@ const DIVIDED: &str = "
 pub fn written(most: u32) -> u32 {
     let runs = [CHOSEN, ASSUMED, ASSUMED_OF_VECTORS, DIVIDED]
         .map(|text| same(text, ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], most));
-    runs.iter().sum::<u32>() + pairs(MODES.iter().step_by(3))
+    runs.iter().sum::<u32>() + pairs(MODES.iter().step_by(10))
 }
 
 /// All that can be told of a run.
