@@ -54,6 +54,39 @@ DONE:
 """
 )
 
+#: One warp counts a word up to 3 while the other one reads it three times. Where it has read 1, 2 and 3, it stores behind the end of
+#: `out`: a defect that only one schedule in about 100,000 shows.
+RARE = (
+    HEAD
+    + """.visible .entry rare(.param .u64 word, .param .u64 out)
+{
+    .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [word];
+    ld.param.u64 %rd2, [out];
+    mov.u32 %r1, %tid.x;
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra READ;
+    setp.ne.u32 %p1, %r1, 32;
+    @%p1 bra DONE;
+"""
+    + "".join(f"    st.volatile.global.u32 [%rd1], {k};\n" for k in (1, 2, 3))
+    + """    bra DONE;
+READ:
+    mov.u32 %r4, 0;
+"""
+    + "".join(
+        f"    ld.volatile.global.u32 %r3, [%rd1];\n    xor.b32 %r3, %r3, {k};\n    or.b32 %r4, %r4, %r3;\n"
+        for k in (1, 2, 3)
+    )
+    + """    setp.ne.u32 %p1, %r4, 0;
+    @%p1 bra DONE;
+    st.global.u32 [%rd2+4], %r4;
+DONE:
+    ret;
+}
+"""
+)
+
 #: Copies 32-bit words, one for each thread of a block.
 COPY = (
     HEAD
@@ -98,6 +131,11 @@ def scale() -> warpstep.Kernel:
 @pytest.fixture(scope="session")
 def count() -> warpstep.Kernel:
     return warpstep.Module(COUNT, "count.ptx")["count"]
+
+
+@pytest.fixture(scope="session")
+def rare() -> warpstep.Kernel:
+    return warpstep.Module(RARE, "rare.ptx")["rare"]
 
 
 @pytest.fixture(scope="session")

@@ -283,3 +283,41 @@ def test_a_function_of_c_that_returns_nothing():
         x = np.zeros(1, np.int32)
         use[1, 1](x)
         assert x[0] == 7
+
+
+@cuda.jit
+def count_up(counter, others):
+    if cuda.laneid == 0:
+        counter[0] += 1
+        others[cuda.threadIdx.x // 32, 0] = 1
+
+
+def counted(counter, others) -> bool:
+    return bool(counter[0] == 2 and (others[:, 0] == 1).all() and others.strides == (8, 4))
+
+
+def told(hunted):
+    return [(f.seed, f.times, f.schedule, str(f.defect)) for f in hunted.findings]
+
+
+WANTED = [np.full(1, 2, np.int32), np.array([[1, 0], [1, 0]], np.int32)]
+
+
+@pytest.mark.parametrize("expect", [None, counted, WANTED], ids=["races", "code", "arrays"])
+def test_hunts_are_shared_among_workers(expect):
+    counter, others = np.zeros(1, np.int32), np.zeros((2, 2), np.int32)
+    with warpstep.numba.device():
+        others = cuda.to_device(others)
+        search = {"seeds": 200, "expect": expect, "check": "" if expect else "races"}
+        launch = count_up[1, 64]
+        alone = warpstep.numba.hunt(launch, (counter, others), **search)
+        assert alone.findings and alone.findings[0].defect.kernel == (None if expect else "count_up")
+        spawn = multiprocessing.get_context("spawn")
+        for pool in (
+            concurrent.futures.ThreadPoolExecutor(2),
+            concurrent.futures.ProcessPoolExecutor(2, mp_context=spawn),
+        ):
+            with pool:
+                together = warpstep.numba.hunt(launch, (counter, others), executor=pool, shards=5, **search)
+            assert told(together) == told(alone) and together.seeds == 200 and "in 5 parts" in together.summary
+        assert counter[0] == 0 and others.copy_to_host().sum() == 0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import multiprocessing
 import re
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -179,6 +181,24 @@ def test_hunts_of_a_launch():
         with pytest.raises(warpstep.Defect, match="depend on the schedule"):
             sum_kernel[(2,)](x, total, BLOCK=64, num_warps=1)
         atomic_sum_kernel[(2,)](x, total, BLOCK=64, num_warps=1)
+
+
+def test_hunts_are_shared_among_workers():
+    x, total = np.ones(128, np.int32), np.zeros(1, np.int32)
+    with warpstep.triton.here():
+        racy = warpstep.triton.prepare(sum_kernel[(2,)], x, total, BLOCK=64, num_warps=1)
+        for search in ({"expect": right}, {"check": "races"}):
+            alone = racy.hunt(seeds=60, **search)
+            for pool in (
+                ThreadPoolExecutor(2),
+                ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")),
+            ):
+                with pool:
+                    together = racy.hunt(seeds=60, executor=pool, shards=3, **search)
+                assert list(map(str, together.findings)) == list(map(str, alone.findings)) != []
+                assert [f.schedule for f in together.findings] == [f.schedule for f in alone.findings]
+                assert together.seeds == 60 and "in 3 parts" in together.summary
+    assert total[0] == 0
 
 
 def test_a_proof_of_a_launch():

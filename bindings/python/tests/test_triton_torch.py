@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -232,8 +234,16 @@ def test_expectations_are_told_tensors(door):
         tl.store(y_ptr + tl.arange(0, N), tl.load(x_ptr + 2 * tl.arange(0, N)))
 
     seen = []
-    warpstep.triton.prepare(copy[(1,)], x, y, N=32).hunt(seeds=0, expect=lambda *left: seen.append(left))
+    launch = warpstep.triton.prepare(copy[(1,)], x, y, N=32)
+    launch.hunt(seeds=0, expect=lambda *left: seen.append(left))
     assert torch.equal(seen[-1][0], x) and torch.equal(seen[-1][1], x) and not y.any()
+    # In another process, too, where they lie at other addresses.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert not launch.hunt(seeds=1, expect=every_second, executor=pool).findings
+
+
+def every_second(x, y) -> bool:
+    return torch.equal(x, y) and x.stride() == (2,) and x.tolist() == list(range(0, 64, 2))
 
 
 @triton.jit

@@ -41,7 +41,19 @@ one of these found.
 from warpstep._arguments import Parameter
 from warpstep._errors import Defect, Error, InputError, InternalError, LimitReached, Unsupported
 from warpstep._module import Kernel, Launch, Module, Options, Run
-from warpstep._searches import Comparison, Finding, Hunted, Proof, Seen, compare, hunt, merge, prove, replay
+from warpstep._searches import (
+    Comparison,
+    Finding,
+    Hunted,
+    Proof,
+    Seen,
+    WorkersLost,
+    compare,
+    hunt,
+    merge,
+    prove,
+    replay,
+)
 from warpstep._warpstep import CHECKS, __version__
 
 __all__ = [
@@ -63,6 +75,7 @@ __all__ = [
     "Run",
     "Seen",
     "Unsupported",
+    "WorkersLost",
     "__version__",
     "compare",
     "hunt",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 from warpstep import _session, _warpstep
-from warpstep._arguments import Arguments
+from warpstep._arguments import Arguments, Described
 from warpstep._errors import Error, InputError, made
 from warpstep._html import parts_html, report_html
-from warpstep._module import Dimensions, Kernel, Launch, Options, Run, native_options, shaped
+from warpstep._module import Dimensions, Kernel, Launch, Options, Run, Shape, native_options, shaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,18 @@ class Hunted:
 
     def _repr_html_(self) -> str:
         return parts_html(self.summary, [report_html(str(finding)) for finding in self.findings])
+
+
+class WorkersLost(RuntimeError):
+    """Workers of an executor were lost again and again, so that some seeds of a hunt could not be run."""
+
+    def __init__(self, why: str, hunted: Hunted) -> None:
+        super().__init__(why, hunted)
+        #: What the seeds showed that were run.
+        self.hunted = hunted
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}; until then: {self.hunted}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,17 +220,53 @@ def hunt(
     """
     if seeds < 0 or first_seed < 0:
         raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
-    if executor is not None:
+    on = Workers(executor, shards, jobs)
+    target = _Target(kernel, (grid, block, shared), args, dict(options, jobs=on.jobs))
+    described, judge = target.taken.expecting(expect)
+    ready = Ready(kernel, target.shape, described, target.options, judge, rtol)
+    return on.hunt(ready, (first_seed, first_seed + seeds))
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A launch that is ready to be hunted, here or, by pickle, in another process: each call hunts a part of the seeds."""
+
+    kernel: Kernel
+    shape: Shape
+    #: Its arguments as the compiled part takes them.
+    described: list[Described]
+    options: dict[str, Any]
+    #: What judges the results.
+    judge: Callable[[list[bytes]], str | None] | None
+    rtol: float | None = None
+
+    def __call__(self, seeds: tuple[int, int]) -> Hunted:
+        """Hunt from the first of the seeds to the one behind the last."""
+        target = (self.kernel.module.native, self.kernel.name, self.shape)
+        return _hunted(_warpstep.hunt(*target, self.described, self.options, self.judge, self.rtol, seeds))
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who hunts: threads of this computer, or the workers of an executor."""
+
+    executor: Executor | None
+    shards: int | None
+    #: Threads, or those of each worker; all that there are if nothing is said, and one of a worker.
+    threads: int | None
+
+    @property
+    def jobs(self) -> int | None:
+        """The option of a hunt that says so."""
+        return self.threads if self.executor is None else self.threads or 1
+
+    def hunt(self, ready: Ready, seeds: tuple[int, int]) -> Hunted:
+        """Hunt from the first of the seeds to the one behind the last."""
+        if self.executor is None:
+            return ready(seeds)
         from warpstep._executor import hunt_on
 
-        given = dict(
-            options, grid=grid, block=block, shared=shared, args=args, expect=expect, rtol=rtol, jobs=jobs or 1
-        )
-        return hunt_on(executor, shards, kernel, (first_seed, first_seed + seeds), given)
-    target = _Target(kernel, (grid, block, shared), args, dict(options, jobs=jobs))
-    described, judge = target.taken.expecting(expect)
-    seeded = (first_seed, first_seed + seeds)
-    return _hunted(_warpstep.hunt(*target.given, described, target.options, judge, rtol, seeded))
+        return hunt_on(self.executor, self.shards, ready, seeds)
 
 
 def _hunted(parts: tuple[Any, ...]) -> Hunted:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from warpstep import _session
-from warpstep._arguments import Arguments, Described
+from warpstep._arguments import Arguments, Described, judged
 from warpstep._errors import Error, made
 from warpstep._module import Launch, Run, native_options, shaped
 from warpstep.numba._machine import machine
@@ -97,25 +97,30 @@ class Packed(Arguments):
     def _judge(self, expect: Callable[..., Any]) -> Callable[[list[bytes]], str | None]:
         """Code that is given the arrays among the arguments as a run left them."""
         addresses = [allocation.address for allocation in self.allocations]
-        places = {address: place for place, address in enumerate(addresses)}
         homes = [_home(addresses, seen.address) for seen in self.seen]
         self.arrays = [np.empty(0, dtype=np.uint8)] * len(self.seen)
+        return _Judge(expect, addresses, list(zip(self.seen, homes, strict=True)))
 
-        def judge(left: list[bytes]) -> str | None:
-            from warpstep._arguments import _verdict
 
-            arrays = [
-                np.empty(seen.shape, seen.dtype)
-                if home is None
-                else seen.of(home, np.frombuffer(left[places[home]], dtype=np.uint8))
-                for seen, home in zip(self.seen, homes, strict=True)
-            ]
-            try:
-                return _verdict(expect(*arrays))
-            except AssertionError as error:
-                return str(error) or "an assertion in `expect` failed"
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Code that is asked whether what a run left is right. It can be pickled if the code can."""
 
-        return judge
+    expect: Callable[..., Any]
+    #: Where the allocations begin whose bytes a run leaves.
+    addresses: list[int]
+    #: The arrays, each with the beginning of the allocation that it is in.
+    arrays: list[tuple[Seen, int | None]]
+
+    def __call__(self, left: list[bytes]) -> str | None:
+        places = {address: place for place, address in enumerate(self.addresses)}
+        arrays = [
+            np.empty(seen.shape, seen.dtype)
+            if home is None
+            else seen.of(home, np.frombuffer(left[places[home]], dtype=np.uint8))
+            for seen, home in self.arrays
+        ]
+        return judged(self.expect, arrays)
 
 
 def _home(addresses: Sequence[int], address: int) -> int | None:

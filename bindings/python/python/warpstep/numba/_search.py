@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -17,9 +18,10 @@ from warpstep._searches import (
     Finding,
     Hunted,
     Proof,
+    Ready,
     Seen,
+    Workers,
     _finding,
-    _hunted,
     _none_is_chosen,
     _replayed,
     _schedule_of,
@@ -77,9 +79,18 @@ def _judging(expect: Any, rtol: float | None) -> Any:
     """What judges the arrays that a run left: code, or the arrays that are wanted."""
     if expect is None or callable(expect):
         return expect
-    wanted = [expect] if isinstance(expect, np.ndarray) else list(expect)
+    return _Wanted([expect] if isinstance(expect, np.ndarray) else list(expect), rtol)
 
-    def judge(*left: Any) -> str | None:
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Compares the arrays that a run left with those that are wanted."""
+
+    wanted: list[Any]
+    rtol: float | None
+
+    def __call__(self, *left: Any) -> str | None:
+        wanted, rtol = self.wanted, self.rtol
         if len(wanted) != len(left):
             raise ValueError(f"expect has {len(wanted)} entries, and the kernel {len(left)} arrays: give None for one")
         for number, (want, has) in enumerate(zip(wanted, left, strict=True)):
@@ -89,8 +100,6 @@ def _judging(expect: Any, rtol: float | None) -> Any:
             if not same:
                 return f"array {number} of the arguments is {has!r}, not {want!r}"
         return None
-
-    return judge
 
 
 def hunt(
@@ -102,21 +111,25 @@ def hunt(
     expect: Any = None,
     rtol: float | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
+    shards: int | None = None,
     **options: Unpack[Options],
 ) -> Hunted:
     """Run a launch by the default schedule and one for each seed: `warpstep.hunt` of ``hunt(kernel[grid, block], (x, n))``.
 
     Numba compiles and prepares it as ever; arrays of the host and of the device stay as they are. `expect` says what is right at the
-    end: code that is called with the arrays among the arguments, in their order, or these arrays.
+    end: code that is called with the arrays among the arguments, in their order, or these arrays. Workers of an `executor` are given
+    the PTX and what the device's memory holds; they have to have numba-cuda only where there is an `expect`.
     """
     if seeds < 0 or first_seed < 0:
         raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
 
     def search(prepared: Prepared) -> Hunted:
+        on = Workers(executor, shards, jobs)
         described, judge = prepared.taken.expecting(_judging(expect, rtol))
-        given = _options(prepared, dict(options, jobs=jobs))
-        seeded = (first_seed, first_seed + seeds)
-        hunted = _hunted(_warpstep.hunt(*_target(prepared), described, given, judge, None, seeded))
+        given = _options(prepared, dict(options, jobs=on.jobs))
+        ready = Ready(prepared.launch.kernel, prepared.launch.shape, described, given, judge)
+        hunted = on.hunt(ready, (first_seed, first_seed + seeds))
         return replace(hunted, findings=_told(prepared, hunted.findings))
 
     found: Hunted = _instead(launch, args, search)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from typing import Any, Unpack
 
 from warpstep import _warpstep
@@ -14,9 +15,10 @@ from warpstep._searches import (
     Finding,
     Hunted,
     Proof,
+    Ready,
     Seen,
+    Workers,
     _finding,
-    _hunted,
     _none_is_chosen,
     _schedule_of,
 )
@@ -50,14 +52,21 @@ class Prepared:
         first_seed: int = 0,
         expect: Any = None,
         jobs: int | None = None,
+        executor: Executor | None = None,
+        shards: int | None = None,
         **options: Unpack[Options],
     ) -> Hunted:
-        """Run the default schedule and one for each seed, and give every distinct defect: as of `warpstep.hunt`."""
+        """Run the default schedule and one for each seed, and give every distinct defect: as of `warpstep.hunt`.
+
+        Workers of an `executor` are given the PTX and what the tensors hold; they need Triton only where there is an `expect`.
+        """
         if seeds < 0 or first_seed < 0:
             raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
-        target, described, judge, given, _owners = self._search(expect, dict(options, jobs=jobs))
-        seeded = (first_seed, first_seed + seeds)
-        return _hunted(_warpstep.hunt(*target, described, given, judge, None, seeded))
+        on = Workers(executor, shards, jobs)
+        given, taken = self._launched.options(dict(options, jobs=on.jobs)), self._launched.taken()
+        described, judge = taken.expecting(expect)
+        ready = Ready(self._launched.kernel_for(given), self._launched.shape, described, given, judge)
+        return on.hunt(ready, (first_seed, first_seed + seeds))
 
     def prove(
         self, *, expect: Any = None, progress: str = "fair", max_states: int | None = None, **options: Unpack[Options]

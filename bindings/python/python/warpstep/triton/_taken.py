@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -139,27 +139,56 @@ class Taken(Arguments):
             return self.described, None
         if not callable(expect):
             raise TypeError("expect is code here: it is called with the tensors and arrays that a run left")
-        memories, values = self._memories, self._values
-
-        def judge(left: list[bytes]) -> str | None:
-            held = dict(zip(sorted(memories), left, strict=True))
-            return judged(expect, [_like(value, memories[at][1].start, held[at]) for value, at in values])
-
-        return self.described, judge
+        places = sorted(self._memories)
+        values = [(Layout.of(value, self._memories[at][1].start), places.index(at)) for value, at in self._values]
+        return self.described, _Judge(expect, values)
 
 
 def _described(kind: str, name: str, element: str, memory: Memory) -> Described:
     return (kind, name, element, memory.bytes(), memory.readonly, None)
 
 
-def _like(value: Any, start: int, held: bytes) -> Any:
-    """What a run left, as the tensor or the array that was given."""
-    if isinstance(value, np.ndarray):
-        offset = int(value.__array_interface__["data"][0]) - start
-        return np.ndarray(value.shape, value.dtype, bytearray(held), offset, value.strides)
-    torch = sys.modules["torch"]
-    flat = torch.frombuffer(bytearray(held), dtype=torch.uint8)
-    offset, size = address_of(value) - start, value.element_size()
-    flat = flat[offset % size :]
-    typed = flat[: flat.numel() // size * size].view(value.dtype)
-    return typed.as_strided(tuple(value.shape), tuple(value.stride()), offset // size)
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor or an array lies in bytes, without them."""
+
+    #: Whether it is a tensor of torch.
+    torch: bool
+    dtype: Any
+    shape: tuple[int, ...]
+    #: In bytes of an array, in elements of a tensor.
+    strides: tuple[int, ...]
+    #: How far behind the first byte it begins, and the bytes of an element.
+    offset: int
+    size: int
+
+    @classmethod
+    def of(cls, value: Any, start: int) -> Layout:
+        """That of a tensor or an array in bytes which begin at an address."""
+        if isinstance(value, np.ndarray):
+            offset = int(value.__array_interface__["data"][0]) - start
+            return cls(False, value.dtype, value.shape, value.strides, offset, value.itemsize)
+        strides, offset = tuple(value.stride()), address_of(value) - start
+        return cls(True, value.dtype, tuple(value.shape), strides, offset, value.element_size())
+
+    def made(self, held: bytes) -> Any:
+        """A tensor or an array of other bytes that lies in them in the same way."""
+        if not self.torch:
+            return np.ndarray(self.shape, self.dtype, bytearray(held), self.offset, self.strides)
+        import torch
+
+        flat = torch.frombuffer(bytearray(held), dtype=torch.uint8)[self.offset % self.size :]
+        typed = flat[: flat.numel() // self.size * self.size].view(self.dtype)
+        return typed.as_strided(self.shape, self.strides, self.offset // self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Code that is asked whether what a run left is right. It can be pickled if the code can."""
+
+    expect: Callable[..., Any]
+    #: The tensors and arrays among the arguments, each with the number of the memory that it is in.
+    values: list[tuple[Layout, int]]
+
+    def __call__(self, left: list[bytes]) -> str | None:
+        return judged(self.expect, [layout.made(left[at]) for layout, at in self.values])
