@@ -268,6 +268,50 @@ def test_wrong_use_is_an_exception():
     assert x.tolist() == [1] * 4
 
 
+def test_arguments_that_do_not_fit_a_signature():
+    """numba-cuda takes what comes where a kernel was compiled for a signature, and a GPU reads other elements than were meant."""
+
+    @cuda.jit
+    def plus(x, y):
+        i = cuda.grid(1)
+        if i < x.size:
+            y[i] = x[i] + 1
+
+    one, two = np.ones(64, np.float32), np.ones((8, 8), np.float32)
+    with warpstep.numba.device():
+        eager = cuda.jit("void(float32[::1], float32[::1])")(plus.py_func)
+        for given, words in (
+            ((one,), r"kernel `\S*plus` takes 2 arguments \(x, y\), 1 was given"),
+            ((one, one, one), r"kernel `\S*plus` takes 2 arguments \(x, y\), 3 were given"),
+            ((one.astype(np.float64), one), "`x` is an array of float64, and the kernel was compiled for float32"),
+            ((one, one.astype(np.int32)), "`y` is an array of int32, and the kernel was compiled for float32"),
+            ((two, one), r"`x` is an array of 2 dimensions, and the kernel was compiled for 1"),
+            ((cuda.to_device(np.ones(128, np.float32))[::2], one), "`x` has holes, and the kernel was compiled for "),
+        ):
+            with pytest.raises(TypeError, match=words):
+                eager[1, 64](*given)
+        # A view of the same bits is what it is where nothing else can be meant; a copy of the host's has no holes.
+        y = np.zeros(128, np.float32)
+        eager[1, 64](np.ones(128, np.float32)[::2], y)
+        assert y.sum() == 128
+        as_bytes = cuda.jit("void(uint8[::1], uint8[::1])")(plus.py_func)
+        as_bytes[1, 64](np.zeros(64, bool), np.zeros(64, np.int8))
+
+
+def test_expectations_that_do_not_fit():
+    x = np.zeros(4)
+    with warpstep.numba.device():
+        for expect, error, words in (
+            ([None, None], ValueError, "expect has 2 entries, and the kernel 1 array"),
+            ([np.ones(3)], ValueError, r"expect has shape \(3,\) for `x`, which has \(4,\)"),
+            ("right", TypeError, "expect is code or arrays, not a text"),
+        ):
+            with pytest.raises(error, match=words):
+                warpstep.numba.hunt(increase[1, 4], (x,), seeds=1, expect=expect)
+        with pytest.raises(TypeError, match="seeds: '3' is no whole number"):
+            warpstep.numba.hunt(increase[1, 4], (x,), seeds="3")
+
+
 def test_a_function_of_c_that_returns_nothing():
     source = """
     extern "C" __device__ void nothing(int x) { asm volatile("membar.gl;"); }

@@ -1,4 +1,4 @@
-"""Fused attention in Triton: tiles by pointers and by descriptors, forward and backward; the tutorial about it, where that is there."""
+"""Fused attention in Triton: tiles by pointers and by descriptors, forward and backward; the tutorial about it, where it is."""
 
 from __future__ import annotations
 

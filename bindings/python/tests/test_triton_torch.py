@@ -260,3 +260,24 @@ def test_descriptors_made_by_the_host(door):
     words = r"`x` is a descriptor of a tensor.*give target=80"
     with warpstep.triton.here(target=90), pytest.raises(NotImplementedError, match=words):
         described_kernel[(3, 4)](descriptor.from_tensor(x, [8, 16]), descriptor.from_tensor(y, [8, 16]), M=8, N=16)
+
+
+def test_a_tensor_whose_storage_was_freed_or_made_smaller(door):
+    y = torch.zeros(32)
+    for size in (0, 16):
+        x = torch.ones(32)
+        x.untyped_storage().resize_(size)
+        words = f"a tensor of 128 bytes has a storage of {size}, which was made smaller: give it the storage"
+        for given in ((x, y), (y, x)):
+            with pytest.raises(ValueError, match=words):
+                double_kernel[(1,)](*given, 32, BLOCK=32)
+        x.untyped_storage().resize_(128)
+    double_kernel[(1,)](x, y, 32, BLOCK=32)
+
+
+@pytest.mark.parametrize("name", ["complex64", "quint8"])
+def test_types_of_tensors_that_triton_has_not(door, name):
+    x = torch.ones(32)
+    x = torch.quantize_per_tensor(x, 0.1, 0, torch.quint8) if name == "quint8" else x.to(torch.complex64)
+    with pytest.raises(TypeError, match=f"a tensor of torch.{name} is no argument of a Triton kernel: give numbers"):
+        double_kernel[(1,)](x, torch.ones(32), 32, BLOCK=32)

@@ -223,7 +223,7 @@ class Arguments:
             return self.described, None
         if callable(expect):
             return self.described, self._judge(expect)
-        wanted = [expect] if isinstance(expect, np.ndarray) else list(expect)
+        wanted = wanted_arrays(expect)
         if len(wanted) != len(self.arrays):
             arrays = f"{len(self.arrays)} array{'' if len(self.arrays) == 1 else 's'}"
             raise ValueError(
@@ -245,6 +245,13 @@ class Arguments:
 
     def _judge(self, expect: Callable[..., Any]) -> Callable[[list[bytes]], str | None]:
         return Judge(expect, [(array.dtype, array.shape, _order(array)) for array in self.arrays])
+
+
+def wanted_arrays(expect: Any) -> list[Any]:
+    """Give the arrays that an expectation is, which is no code."""
+    if isinstance(expect, (str, bytes)):
+        raise TypeError("expect is code or arrays, not a text")
+    return [expect] if isinstance(expect, np.ndarray) else list(expect)
 
 
 @dataclass(frozen=True, slots=True)

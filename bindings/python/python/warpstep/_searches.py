@@ -218,13 +218,22 @@ def hunt(
     >>> [finding.defect.code for finding in hunted.findings]
     ['mismatch']
     """
-    if seeds < 0 or first_seed < 0:
-        raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
+    numbers = seeded(first_seed, seeds)
     on = Workers(executor, shards, jobs)
     target = _Target(kernel, (grid, block, shared), args, dict(options, jobs=on.jobs))
     described, judge = target.taken.expecting(expect)
     ready = Ready(kernel, target.shape, described, target.options, judge, rtol)
-    return on.hunt(ready, (first_seed, first_seed + seeds))
+    return on.hunt(ready, numbers)
+
+
+def seeded(first_seed: Any, seeds: Any) -> tuple[int, int]:
+    """Give the first of so many seeds, and the one behind the last."""
+    for name, number in (("seeds", seeds), ("first_seed", first_seed)):
+        if not hasattr(number, "__index__"):
+            raise TypeError(f"{name}: {number!r} is no whole number")
+    if seeds < 0 or first_seed < 0:
+        raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
+    return int(first_seed), int(first_seed) + int(seeds)
 
 
 @dataclass(frozen=True, slots=True)

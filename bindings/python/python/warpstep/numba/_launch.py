@@ -254,13 +254,18 @@ def _bytes_of(value: Any, size: int) -> bytes:
 
 
 @contextmanager
-def frame(kernel: Any) -> Iterator[Frame]:
+def frame(kernel: Any, args: Sequence[Any]) -> Iterator[Frame]:
     """Note which kernel is prepared, for names in reports."""
     known = kernel.__dict__.get("_warpstep_names")
     if known is None:
         function = getattr(kernel, "py_func", None)
         names = tuple(inspect.signature(function).parameters) if function is not None else ()
         known = kernel.__dict__["_warpstep_names"] = (names, getattr(function, "__qualname__", None))
+    wanted = len(kernel.argument_types)
+    if len(args) != wanted:
+        takes = f"{wanted} argument{'' if wanted == 1 else 's'} ({', '.join(known[0])})"
+        was = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+        raise TypeError(f"kernel `{known[1]}` takes {takes}, {was}")
     HERE.frames.append(Frame(*known))
     try:
         yield HERE.frames[-1]
@@ -286,20 +291,48 @@ def argument(prepare: Callable[..., None], kernel: Any, ty: Any, value: Any, str
     finally:
         here.path.pop()
         here.count = count + 1
-    _note(here, name, ty, [int(each) if isinstance(each, int) else 0 for each in flat[before:]])
+    _note(here, name, ty, value, [int(each) if isinstance(each, int) else 0 for each in flat[before:]])
     return None
 
 
-def _note(here: Frame, name: str, ty: Any, flat: Sequence[int]) -> None:
+def _note(here: Frame, name: str, ty: Any, value: Any, flat: Sequence[int]) -> None:
     """Note an array, a record or a pointer by its part of the flat arguments."""
     kind, dimensions, dtype = _kind(ty)
-    if kind == "array" and len(flat) == 5 + 2 * dimensions:
+    if kind == "array":
         shape, strides = tuple(flat[5 : 5 + dimensions]), tuple(flat[5 + dimensions :])
+        if len(flat) != 5 + 2 * dimensions:
+            has = (len(flat) - 5) // 2
+            raise TypeError(f"`{name}` is an array of {has} dimensions, and the kernel was compiled for {dimensions}")
+        held = getattr(value, "dtype", None)
+        if flat[3] != dtype.itemsize or _is_of_another_kind(held, dtype):
+            of = held if isinstance(held, np.dtype) else f"elements of {flat[3]} bytes"
+            raise TypeError(f"`{name}` is an array of {of}, and the kernel was compiled for {dtype}")
+        if ty.layout != "A" and flat[4] and not _lies(shape, strides, dtype.itemsize, ty.layout):
+            raise TypeError(
+                f"`{name}` has holes, and the kernel was compiled for an array whose elements lie side by side"
+            )
         here.arrays.append(Seen(name, flat[4], shape, strides, dtype))
     elif kind == "record" and len(flat) == 1:
         here.arrays.append(Seen(name, flat[0], (), (), dtype))
     elif kind == "pointer" and len(flat) == 1:
         here.pointers.append((name, flat[0]))
+
+
+def _is_of_another_kind(held: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether elements are numbers that others are taken for: floats for integers, or the other way round."""
+    if held is dtype or not isinstance(held, np.dtype):
+        return False
+    return held.kind in "iub" and dtype.kind in "fc" or held.kind in "fc" and dtype.kind in "iub"
+
+
+def _lies(shape: Sequence[int], strides: Sequence[int], size: int, order: str) -> bool:
+    """Whether elements lie side by side, in C or Fortran order."""
+    pairs = list(zip(shape, strides, strict=True))
+    for length, stride in reversed(pairs) if order == "C" else pairs:
+        if length > 1 and stride != size:
+            return 0 in shape
+        size *= length
+    return True
 
 
 @functools.lru_cache(maxsize=4096)

@@ -278,9 +278,9 @@ def _in_frame(launch: Callable[..., None]) -> Callable[..., None]:
     """`_Kernel.launch`, with the names of its parameters known."""
 
     @functools.wraps(launch)
-    def launched(self: Any, *args: Any, **kwargs: Any) -> None:
-        with _launch.frame(self):
-            launch(self, *args, **kwargs)
+    def launched(self: Any, args: Any, *others: Any, **kwargs: Any) -> None:
+        with _launch.frame(self, args):
+            launch(self, args, *others, **kwargs)
 
     return launched
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,19 @@ def wrapped(value: Any) -> Any:
     return value
 
 
+def refusal(error: Exception, given: Iterable[Any]) -> TypeError | None:
+    """Say what Triton's own complaint about a value means, if it is one: a type's name alone, or no way to pass it."""
+    if isinstance(error, TypeError):
+        plain = str(error).startswith("failed to specialize argument of type")
+        return TypeError(f"{error}: give an array of numpy, a tensor or a number") if plain else None
+    for value in given:
+        if isinstance(value, np.ndarray) and error.args == (Array(value).dtype,):
+            return TypeError(f"an array of {value.dtype} is no argument of a Triton kernel: give numbers that it has")
+        if error.args == (str(getattr(value, "dtype", "")).removeprefix("torch."),):
+            return TypeError(f"a tensor of {value.dtype} is no argument of a Triton kernel: give numbers that it has")
+    return None
+
+
 def unwrapped(value: Any) -> Any:
     """Give what a user passed: an array, or a tensor that Triton's own wrappers hold."""
     if isinstance(value, Array):
@@ -135,6 +149,11 @@ def _of_torch(tensor: Any, storage: bool) -> Memory | None:
         start, end = first, last
     else:
         start, end = address, address + tensor.numel() * size
+    if end > last or address >= last:
+        raise ValueError(
+            f"a tensor of {tensor.numel() * size} bytes has a storage of {held.nbytes()}, which was made smaller: give it the "
+            "storage that it had, or another tensor"
+        )
     return Memory(start, end, address, (first, last), False, tensor)
 
 

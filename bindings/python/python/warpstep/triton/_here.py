@@ -19,7 +19,7 @@ from triton.runtime.jit import JITFunction
 
 from warpstep._module import Options, Run, native_options
 from warpstep.triton import _addresses, _settings, _torch, _tuning
-from warpstep.triton._arrays import memory_of, wrapped
+from warpstep.triton._arrays import memory_of, refusal, wrapped
 from warpstep.triton._backend import Backend, target_of
 from warpstep.triton._changes import Changes
 from warpstep.triton._driver import Driver
@@ -144,7 +144,13 @@ def _change_launches(changes: Changes) -> None:
 
     @functools.wraps(launch)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return launch(self, *map(wrapped, args), **_all_wrapped(kwargs))
+        try:
+            return launch(self, *map(wrapped, args), **_all_wrapped(kwargs))
+        except (KeyError, TypeError) as error:
+            better = refusal(error, (*args, *kwargs.values()))
+            if better is None:
+                raise
+            raise better from None
 
     @functools.wraps(tuned)
     def tune(self: Any, *args: Any, **kwargs: Any) -> Any:

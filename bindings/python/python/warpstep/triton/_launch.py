@@ -128,6 +128,7 @@ def launch_of(
     clusters = getattr(metadata, "num_ctas", 1)
     if clusters != 1:
         raise NotImplementedError(f"num_ctas={clusters}: blocks in clusters are not supported; give num_ctas=1")
+    shape = shaped(grid, int(metadata.num_warps) * int(metadata.warp_size), function.shared)
     signature = source.signature
     described = bool(getattr(metadata, "tensordesc_meta", None))
     given = list(flattened(_named(source, signature), arguments, described))
@@ -137,9 +138,8 @@ def launch_of(
         raise RuntimeError(
             f"{kernel} has {len(kernel.parameters)} parameters, and {count} arguments were given for them"
         )
-    blocks = grid[0] * grid[1] * grid[2]
+    blocks = shape[0][0] * shape[0][1] * shape[0][2]
     given += [(name, "*i8", _scratch(name, metadata, blocks, stream)) for name in _SCRATCH[:wanted]]
-    shape = shaped(grid, int(metadata.num_warps) * int(metadata.warp_size), function.shared)
     kernel = _located(function.kernel, _path(source))
     return Launched(metadata.name, kernel, shape, tuple(given), _settings.current().storage)
 

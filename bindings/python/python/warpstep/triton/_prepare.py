@@ -21,6 +21,7 @@ from warpstep._searches import (
     _finding,
     _none_is_chosen,
     _schedule_of,
+    seeded,
 )
 from warpstep.triton import _settings
 from warpstep.triton._launch import Launched
@@ -60,13 +61,12 @@ class Prepared:
 
         Workers of an `executor` are given the PTX and what the tensors hold; they need Triton only where there is an `expect`.
         """
-        if seeds < 0 or first_seed < 0:
-            raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
+        numbers = seeded(first_seed, seeds)
         on = Workers(executor, shards, jobs)
         given, taken = self._launched.options(dict(options, jobs=on.jobs)), self._launched.taken()
         described, judge = taken.expecting(expect)
         ready = Ready(self._launched.kernel_for(given), self._launched.shape, described, given, judge)
-        return on.hunt(ready, (first_seed, first_seed + seeds))
+        return on.hunt(ready, numbers)
 
     def prove(
         self, *, expect: Any = None, progress: str = "fair", max_states: int | None = None, **options: Unpack[Options]
