@@ -8,6 +8,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
+import numpy as np
+
 from warpstep import _session, _warpstep
 from warpstep._arguments import Arguments, Described
 from warpstep._errors import Error, InputError, made
@@ -253,6 +255,14 @@ class Ready:
         """Hunt from the first of the seeds to the one behind the last."""
         target = (self.kernel.module.native, self.kernel.name, self.shape)
         return _hunted(_warpstep.hunt(*target, self.described, self.options, self.judge, self.rtol, seeds))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Memory that somebody else owns goes as a copy.
+        described = [
+            tuple(np.asarray(part) if isinstance(part, memoryview) else part for part in each)
+            for each in self.described
+        ]
+        return Ready, (self.kernel, self.shape, described, self.options, self.judge, self.rtol)
 
 
 @dataclass(frozen=True, slots=True)

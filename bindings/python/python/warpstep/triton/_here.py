@@ -13,6 +13,7 @@ import triton
 import triton.testing
 from triton.backends import Backend as Registered
 from triton.backends import backends
+from triton.compiler import CompiledKernel
 from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
@@ -139,7 +140,7 @@ def _begin() -> Callable[[], None]:
 
 
 def _change_launches(changes: Changes) -> None:
-    """Have kernels take numpy arrays, and autotuning keep apart what it chooses here."""
+    """Have kernels take numpy arrays and be loaded once, and autotuning keep apart what it chooses here."""
     launch, tuned = JITFunction.run, Autotuner.run
 
     @functools.wraps(launch)
@@ -161,6 +162,17 @@ def _change_launches(changes: Changes) -> None:
         finally:
             self.cache = before
 
+    handles = CompiledKernel._init_handles
+
+    # Triton does it again at each launch of a kernel without a module, and here is none that could be unloaded.
+    @functools.wraps(handles)
+    def init(self: Any) -> None:
+        mark = _settings.current().mark
+        if self.__dict__.get("_warpstep_mark") is not mark:
+            handles(self)
+            self._warpstep_mark = mark
+
+    changes.set(CompiledKernel, "_init_handles", init)
     changes.set(JITFunction, "run", run)
     changes.set(Autotuner, "run", tune)
 

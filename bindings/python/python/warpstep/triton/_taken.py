@@ -15,12 +15,19 @@ from warpstep.triton._arrays import Memory, address_of, memory_of, unwrapped
 from warpstep.triton._values import Given, packed
 
 #: PTX's words for what Triton's pointers point at, where another word than that of bits says more.
-_ELEMENTS = {
+_WORDS = {
     "fp16": "f16", "bf16": "bf16", "fp32": "f32", "fp64": "f64",
     "i8": "s8", "i16": "s16", "i32": "s32", "i64": "s64",
     "u8": "u8", "u16": "u16", "u32": "u32", "u64": "u64",
 }  # fmt: skip
+#: The same by the pointers' types, as far as they were met: ``"*fp32"``, ``"*kfp32"`` of one that is constant.
+_ELEMENTS: dict[str, str] = {}
 _NULL: Described = ("null",)
+
+
+def _element(kind: str) -> str:
+    word = _ELEMENTS[kind] = _WORDS.get(kind[1:].removeprefix("k"), "b8")
+    return word
 
 
 class Taken(Arguments):
@@ -47,7 +54,7 @@ class Taken(Arguments):
             if kind.startswith("*") and not isinstance(value, int):
                 memory = None if value is None else memory_of(value, storage)
                 if memory is not None:
-                    self._pass(place, name, _ELEMENTS.get(kind[1:].removeprefix("k"), "b8"), memory)
+                    self._pass(place, name, _ELEMENTS.get(kind) or _element(kind), memory)
                     self._values.append((unwrapped(value), place))
                     if kind[-3:] == "i64" or kind[-3:] == "u64":
                         tables.append(place)
@@ -80,6 +87,8 @@ class Taken(Arguments):
 
     def _apart(self) -> None:
         """Pass the whole storage of arguments that share a part of their memory, and of pointers into the midst of theirs."""
+        if len(self._memories) < 2 and all(memory.address == memory.start for _, memory in self._memories.values()):
+            return
         memories = sorted(self._memories.items(), key=lambda each: (each[1][1].start, -each[1][1].end))
         wholes: list[tuple[int, int, str, Any]] = []
         before: tuple[str, Memory] | None = None
@@ -145,7 +154,7 @@ class Taken(Arguments):
 
 
 def _described(kind: str, name: str, element: str, memory: Memory) -> Described:
-    return (kind, name, element, memory.bytes(), memory.readonly, None)
+    return (kind, name, element, memory.buffer(), memory.readonly, None)
 
 
 @dataclass(frozen=True, slots=True)
