@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+
 import pytest
 import warpstep
 
@@ -161,3 +165,25 @@ def storing(parameter: str, instructions: str) -> warpstep.Kernel:
     }}"""
     )
     return warpstep.Module(text)["store"]
+
+
+@pytest.fixture
+def numba_device() -> Iterator[None]:
+    """Numba's programs find warpstep."""
+    import warpstep.numba
+
+    with warpstep.numba.device():
+        yield
+
+
+def plugin_flags() -> list[str]:
+    """What a session of pytest needs to have the plugin, where the package is no installed one."""
+    installed = any(entry.name == "warpstep" for entry in entry_points(group="pytest11"))
+    return [] if installed else ["-p", "warpstep.pytest_plugin"]
+
+
+def line_of(function, text: str) -> int:
+    """The number of the one line of a function that has a text."""
+    lines, first = inspect.getsourcelines(function)
+    [at] = [k for k, line in enumerate(lines) if text in line]
+    return first + at

@@ -15,6 +15,7 @@ pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
 
 import warpstep
 import warpstep.numba
+from conftest import plugin_flags
 from numba import cuda
 from numba.cuda import CUSource
 
@@ -217,7 +218,7 @@ def test_pytest_has_a_switch(tmp_path):
     (tmp_path / "test_it.py").write_text(
         PROGRAM + "\ndef test_total():\n    total[1, 4](x, out)\n    assert out[0] >= 0\n"
     )
-    flags = ["-q", "-p", "no:cacheprovider", "-p", "warpstep.pytest_plugin"] if not _installed() else ["-q"]
+    flags = ["-q", "-p", "no:cacheprovider", *plugin_flags()]
     ran = python("-m", "pytest", *flags, "--warpstep-numba", str(tmp_path / "test_it.py"))
     assert "1 passed" in ran.stdout, ran.stdout
     ran = python(
@@ -226,12 +227,6 @@ def test_pytest_has_a_switch(tmp_path):
     assert "1 failed" in ran.stdout and "data race" in ran.stdout, ran.stdout
     ran = python("-m", "pytest", *flags, "--warpstep-numba-cc=nine", str(tmp_path / "test_it.py"))
     assert ran.returncode == 4 and "a compute capability is two numbers" in ran.stderr
-
-
-def _installed() -> bool:
-    from importlib.metadata import entry_points
-
-    return any(entry.name == "warpstep" for entry in entry_points(group="pytest11"))
 
 
 @needs_no_gpu

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from importlib.metadata import entry_points
 
 import pytest
-from conftest import COUNT, SCALE
+from conftest import COUNT, SCALE, plugin_flags
 
 TESTS = f"""
 import numpy as np, warpstep
@@ -116,8 +115,7 @@ def test_sessions_that_use_nothing_of_warpstep_do_not_import_numpy(tmp_path):
         "import sys\ndef test_other():\n    assert 'numpy' not in sys.modules and 'warpstep._module' not in sys.modules\n"
         "    assert 'warpstep.pytest_plugin' in sys.modules\n"
     )
-    installed = any(entry.name == "warpstep" for entry in entry_points(group="pytest11"))
-    flags = ["-q", "-p", "no:cacheprovider", *([] if installed else ["-p", "warpstep.pytest_plugin"])]
+    flags = ["-q", "-p", "no:cacheprovider", *plugin_flags()]
     command = [sys.executable, "-m", "pytest", *flags, str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert "1 passed" in done.stdout, done.stdout + done.stderr

@@ -20,6 +20,7 @@ tl = pytest.importorskip("triton.language", reason="Triton is not installed")
 
 import warpstep  # noqa: E402
 import warpstep.triton  # noqa: E402
+from triton_kernels import strided_kernel  # noqa: E402
 
 
 @pytest.fixture
@@ -178,12 +179,6 @@ def test_heuristics(door):
     out = np.zeros(100, np.float32)
     fill_kernel[(1,)](out, 2.5, 100)
     assert (out == 2.5).all()
-
-
-@triton.jit
-def strided_kernel(x_ptr, out_ptr, rows_apart, columns_apart, R: tl.constexpr, C: tl.constexpr):
-    row, column = tl.arange(0, R)[:, None], tl.arange(0, C)[None, :]
-    tl.store(out_ptr + row * C + column, tl.load(x_ptr + row * rows_apart + column * columns_apart))
 
 
 @pytest.mark.parametrize(

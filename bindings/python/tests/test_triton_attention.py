@@ -14,6 +14,7 @@ triton = pytest.importorskip("triton", reason="Triton is not installed")
 tl = pytest.importorskip("triton.language", reason="Triton is not installed")
 
 import warpstep.triton  # noqa: E402
+from conftest import plugin_flags  # noqa: E402
 
 RANDOM = np.random.default_rng(7)
 
@@ -223,12 +224,7 @@ def test_the_tutorial_passes_its_own_test(test):
         "--warpstep-check",
         "races,bounds,uninit",
     ]
-    installed = [] if _installed() else ["-p", "warpstep.pytest_plugin"]
-    ran = subprocess.run([sys.executable, "-m", "pytest", *installed, *flags, wanted], capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin_flags(), *flags, wanted], capture_output=True, text=True
+    )
     assert ran.returncode == 0 and "1 passed" in ran.stdout, ran.stdout
-
-
-def _installed() -> bool:
-    from importlib.metadata import entry_points
-
-    return any(entry.name == "warpstep" for entry in entry_points(group="pytest11"))

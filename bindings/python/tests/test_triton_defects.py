@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import multiprocessing
 import re
 import subprocess
@@ -17,18 +16,12 @@ tl = pytest.importorskip("triton.language", reason="Triton is not installed")
 
 import warpstep  # noqa: E402
 import warpstep.triton  # noqa: E402
-
-
-def line_of(kernel, text: str) -> int:
-    """The number of the one line of a kernel that has a text."""
-    lines, first = inspect.getsourcelines(kernel.fn)
-    [at] = [k for k, line in enumerate(lines) if text in line]
-    return first + at
+from conftest import line_of  # noqa: E402
 
 
 def told(error: warpstep.Error, kernel, text: str) -> bool:
     """Whether an error names the line of Python."""
-    line = line_of(kernel, text)
+    line = line_of(kernel.fn, text)
     named = error.source_file == __file__ and error.source_line == line
     return named and f"{__file__}:{line}: " in str(error) and text in str(error)
 

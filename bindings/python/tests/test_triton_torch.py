@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import warpstep  # noqa: E402
 import warpstep.triton  # noqa: E402
+from triton_kernels import strided_kernel  # noqa: E402
 
 
 @pytest.fixture
@@ -148,12 +149,6 @@ def test_differentiation(door):
     assert torch.equal(y, 2 * x) and (x.grad == 2).all() and len(door.runs) == 2
     [gradient] = torch.autograd.grad(Double.apply(x), x, torch.full((200,), 3.0))
     assert (gradient == 6).all()
-
-
-@triton.jit
-def strided_kernel(x_ptr, y_ptr, row_apart, column_apart, R: tl.constexpr, C: tl.constexpr):
-    row, column = tl.arange(0, R)[:, None], tl.arange(0, C)[None, :]
-    tl.store(y_ptr + row * C + column, tl.load(x_ptr + row * row_apart + column * column_apart))
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def _prepared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Prepa
         )
     taken.described += [("variable", name, variable.bytes) for name, variable in module.variables.items()]
     options = {key: value for key, value in asked().items() if key != "lineinfo"}
-    given = native_options(options) if options or _session.current is not None else None
+    given = native_options(options) if options or _session.current is not None and _session.current.check else None
     return Prepared(kernel, launch, taken, given, frame.kernel)
 
 
