@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
 import warpstep
 import warpstep.numba
 from conftest import plugin_flags
+from cuda.core._utils.cuda_utils import CUDAError
 from numba import cuda
 from numba.cuda import CUSource
 
@@ -255,6 +257,10 @@ def test_wrong_use_is_an_exception():
             warpstep.numba.hunt(increase[1, 4], (x,), seeds=-1)
         with pytest.raises(warpstep.InputError, match="cannot be launched"):
             increase[1, 2000](x)
+        # Programs catch what cuda.core raises.
+        with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE") as refused:
+            increase[1, 2000](x)
+        assert refused.value.code == "launch-limit" and pickle.loads(pickle.dumps(refused.value)).code == "launch-limit"
         with pytest.raises(TypeError, match="give one truth value"):
             warpstep.numba.hunt(increase[1, 4], (x,), seeds=1, expect=lambda left: left == 1)
         with pytest.raises(warpstep.Unsupported, match="cuIpcGetMemHandle"):

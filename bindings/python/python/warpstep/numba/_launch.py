@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 import threading
 from bisect import bisect_right
@@ -16,7 +17,7 @@ import numpy as np
 
 from warpstep import _session
 from warpstep._arguments import Arguments, Described, Parameter, judged
-from warpstep._errors import Error, made
+from warpstep._errors import Error, InputError, made
 from warpstep._module import Launch, Run, native_options, shaped
 from warpstep.numba import _frames
 from warpstep.numba._frames import Frame, Seen
@@ -123,8 +124,26 @@ def launch(stream: Any, config: Any, kernel: Kernel, *arguments: Any) -> None:
         try:
             HERE.last = instead(prepared) if instead is not None else run(prepared)
         except Error as error:
-            raise prepared.told(error) from None
+            raise _as_driver_says(prepared.told(error)) from None
         finished(prepared)
+
+
+def _as_driver_says(error: Error) -> Error:
+    """The error of a launch that no device can make as one of `cuda.core`, too, which programs catch."""
+    if error.code != "launch-limit":
+        return error
+    try:
+        refused = _refused()
+    except ImportError:
+        return error
+    return refused(error.code, f"{error}\n  CUDA_ERROR_INVALID_VALUE in the words of a driver", error._data)
+
+
+@functools.cache
+def _refused() -> type[InputError]:
+    from cuda.core._utils.cuda_utils import CUDAError
+
+    return type("LaunchRefused", (InputError, CUDAError), {"__module__": "warpstep.numba"})
 
 
 def finished(prepared: Prepared) -> None:
