@@ -49,19 +49,8 @@ from warpstep._warpstep import CHECKS, __version__
 if TYPE_CHECKING:
     from warpstep._arguments import Parameter
     from warpstep._module import Kernel, Launch, Module, Options, Run
-    from warpstep._searches import (
-        Comparison,
-        Finding,
-        Hunted,
-        Proof,
-        Seen,
-        WorkersLost,
-        compare,
-        hunt,
-        merge,
-        prove,
-        replay,
-    )
+    from warpstep._results import Comparison, Finding, Hunted, Proof, Seen, WorkersLost, merge
+    from warpstep._searches import compare, hunt, prove, replay
 
 __all__ = [
     "CHECKS",
@@ -97,7 +86,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'warpstep' has no attribute {name!r}")
-    for home in ("_arguments", "_module", "_searches"):
+    for home in ("_arguments", "_module", "_results", "_searches"):
         module = import_module(f"warpstep.{home}")
         globals().update((each, getattr(module, each)) for each in __all__ if hasattr(module, each))
     _are_of_here()

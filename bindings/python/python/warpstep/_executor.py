@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import replace
 
-from warpstep._searches import Hunted, WorkersLost, merge
+from warpstep._results import Hunted, WorkersLost, merge
 
 #: Shards of a worker, if nothing is said: a worker that is lost costs one of them.
 _SHARDS = 4

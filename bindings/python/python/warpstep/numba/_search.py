@@ -14,20 +14,8 @@ from warpstep import _warpstep
 from warpstep._arguments import wanted_arrays
 from warpstep._errors import Error
 from warpstep._module import Options, Run, native_options
-from warpstep._searches import (
-    Comparison,
-    Finding,
-    Hunted,
-    Proof,
-    Ready,
-    Seen,
-    Workers,
-    _finding,
-    _none_is_chosen,
-    _replayed,
-    _schedule_of,
-    seeded,
-)
+from warpstep._results import Comparison, Finding, Hunted, Proof, Seen, finding_of
+from warpstep._searches import Ready, Workers, _none_is_chosen, _replayed, _schedule_of, seeded
 from warpstep.numba._dispatcher import Configured
 from warpstep.numba._launch import HERE, Packed, Prepared
 from warpstep.numba._seam import SEAM
@@ -158,7 +146,7 @@ def prove(
         described, judge = prepared.taken.expecting(_judging(expect, rtol, prepared.taken))
         given = _options(prepared, dict(options, progress=progress, max_states=max_states))
         holds, findings, states, summary = _warpstep.prove(*_target(prepared), described, given, judge, None)
-        return Proof(holds, _told(prepared, map(_finding, findings)), states, summary)
+        return Proof(holds, _told(prepared, map(finding_of, findings)), states, summary)
 
     found: Proof = _instead(launch, args, search)
     return found

@@ -10,19 +10,8 @@ from warpstep import _warpstep
 from warpstep._arguments import Described
 from warpstep._errors import Error
 from warpstep._module import Options, Run, Shape
-from warpstep._searches import (
-    Comparison,
-    Finding,
-    Hunted,
-    Proof,
-    Ready,
-    Seen,
-    Workers,
-    _finding,
-    _none_is_chosen,
-    _schedule_of,
-    seeded,
-)
+from warpstep._results import Comparison, Finding, Hunted, Proof, Seen, finding_of
+from warpstep._searches import Ready, Workers, _none_is_chosen, _schedule_of, seeded
 from warpstep.triton import _settings
 from warpstep.triton._launch import Launched
 
@@ -76,7 +65,7 @@ class Prepared:
             expect, dict(options, progress=progress, max_states=max_states)
         )
         holds, findings, states, summary = _warpstep.prove(*target, described, given, judge, None)
-        return Proof(holds, tuple(map(_finding, findings)), states, summary)
+        return Proof(holds, tuple(map(finding_of, findings)), states, summary)
 
     def compare(
         self, *, expect: Any = None, seeds: int = 200, max_states: int | None = None, **options: Unpack[Options]
