@@ -375,7 +375,7 @@ def test_arguments_that_are_none(door):
     with pytest.raises(TypeError, match="native byte order"):
         add_kernel[(1,)](x.astype(">f4"), x, x, 64, BLOCK=64)
     for given in ([1.0], bytearray(256), object()):
-        words = f"argument of type: {type(given).__name__}: give an array of numpy, a tensor or a number"
+        words = f" type: .*{type(given).__name__}.*: give an array of numpy, a tensor or a number"
         with pytest.raises(TypeError, match=words):
             add_kernel[(1,)](given, x, x, 64, BLOCK=64)
     for dtype in (np.longdouble, [("a", "f4")]):

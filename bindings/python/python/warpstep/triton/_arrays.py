@@ -103,7 +103,7 @@ def wrapped(value: Any) -> Any:
 def refusal(error: Exception, given: Iterable[Any]) -> TypeError | None:
     """Say what Triton's own complaint about a value means, if it is one: a type's name alone, or no way to pass it."""
     if isinstance(error, TypeError):
-        plain = str(error).startswith("failed to specialize argument of type")
+        plain = str(error).startswith(("failed to specialize argument of type", "Unsupported type: "))
         return TypeError(f"{error}: give an array of numpy, a tensor or a number") if plain else None
     for value in given:
         if isinstance(value, np.ndarray) and error.args == (Array(value).dtype,):
