@@ -73,7 +73,9 @@ def command(path: Path, *flags: str) -> list[str]:
     own = ["-m", "pytest", "-p", "numba_suite", "-p", "no:cacheprovider", "--import-mode=importlib"]
     if _has_timeout():
         own += ["--timeout", os.environ.get("NUMBA_SUITE_SECONDS", str(SECONDS))]
-    return [sys.executable, *own, "-o", "addopts=", "-W", "ignore", "-q", *flags, str(path)]
+    # Python 3.11 can fail to parse a source where an exception has come from deep below, and pytest then ends with the file half done:
+    # it parses none for these tracebacks.
+    return [sys.executable, *own, "--tb=native", "-o", "addopts=", "-W", "ignore", "-q", *flags, str(path)]
 
 
 def _has_timeout() -> bool:

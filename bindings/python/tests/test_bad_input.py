@@ -177,6 +177,8 @@ def test_searches_of_what_is_no_kernel(scale):
         warpstep.hunt(scale, grid=1, block=1, args=floats())
     with pytest.raises(ValueError, match="seeds=-1, first_seed=0: neither is below 0"):
         warpstep.hunt(scale, grid=1, block=1, args=(floats(), 4), seeds=-1)
+    with pytest.raises(TypeError, match="first_seed: 1.5 is no whole number"):
+        warpstep.hunt(scale, grid=1, block=1, args=(floats(), 4), first_seed=1.5)
 
 
 def test_an_exception_in_expect_is_that_of_the_search(count):
@@ -199,6 +201,8 @@ def test_expectations_that_do_not_fit(count):
         warpstep.hunt(count, grid=1, block=64, args=(zero,), expect=[None, None])
     with pytest.raises(ValueError, match=r"expect has shape \(2,\) for `arg0`, which has \(1,\)"):
         warpstep.hunt(count, grid=1, block=64, args=(zero,), expect=np.zeros(2, np.uint32))
+    with pytest.raises(TypeError, match="expect is code or arrays, not a text"):
+        warpstep.hunt(count, grid=1, block=64, args=(zero,), expect="right")
 
 
 def test_schedules_of_others_are_refused(count, scale):

@@ -14,13 +14,7 @@ import warpstep.numba
 from numba import cuda, float32, guvectorize, vectorize
 from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
 
-pytestmark = pytest.mark.filterwarnings("ignore::Warning")
-
-
-@pytest.fixture(autouse=True)
-def door():
-    with warpstep.numba.device():
-        yield
+pytestmark = [pytest.mark.filterwarnings("ignore::Warning"), pytest.mark.usefixtures("numba_device")]
 
 
 @cuda.jit

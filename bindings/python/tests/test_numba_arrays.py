@@ -9,16 +9,9 @@ import pytest
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
 
-import warpstep.numba
 from numba import cuda
 
-pytestmark = pytest.mark.filterwarnings("ignore::Warning")
-
-
-@pytest.fixture(autouse=True)
-def door():
-    with warpstep.numba.device():
-        yield
+pytestmark = [pytest.mark.filterwarnings("ignore::Warning"), pytest.mark.usefixtures("numba_device")]
 
 
 @cuda.jit

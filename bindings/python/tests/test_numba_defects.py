@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 
@@ -11,21 +9,10 @@ pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
 
 import warpstep
 import warpstep.numba
+from conftest import line_of
 from numba import cuda
 
-pytestmark = pytest.mark.filterwarnings("ignore::Warning")
-
-
-@pytest.fixture(autouse=True)
-def door():
-    with warpstep.numba.device():
-        yield
-
-
-def line_of(kernel, text: str) -> int:
-    """The line of a kernel's source that has a text."""
-    source, first = inspect.getsourcelines(kernel.py_func)
-    return first + next(number for number, line in enumerate(source) if text in line)
+pytestmark = [pytest.mark.filterwarnings("ignore::Warning"), pytest.mark.usefixtures("numba_device")]
 
 
 @cuda.jit
@@ -75,7 +62,9 @@ def test_an_index_too_large_names_the_line_and_the_argument(kernel, text):
     assert defect.code == "out-of-bounds" and defect.thread == (31, 0, 0)
     assert defect.source_file == __file__
     lines = (
-        {line_of(kernel, text), line_of(fetch, "in a function")} if kernel is by_function else {line_of(kernel, text)}
+        {line_of(kernel.py_func, text), line_of(fetch.py_func, "in a function")}
+        if kernel is by_function
+        else {line_of(kernel.py_func, text)}
     )
     assert defect.source_line in lines
     assert "just after the end of buffer `data` of 128 bytes" in str(defect)
@@ -116,7 +105,7 @@ def test_races_name_both_lines():
     assert race.code == "race"
     told = str(race)
     for text in ("here[i] = i", "out[i] = here[63 - i]"):
-        assert f"{__file__}:{line_of(unsynchronised, text)}" in told
+        assert f"{__file__}:{line_of(unsynchronised.py_func, text)}" in told
 
 
 def test_memory_that_nobody_wrote_is_found():
@@ -156,7 +145,7 @@ def test_a_lost_update_is_hunted_proved_and_replayed():
     with pytest.raises(ValueError, match="control: all models and schedules are compared"):
         warpstep.numba.compare(launch, (counter,), control="crs")
     found = warpstep.numba.hunt(launch, (cuda.to_device(counter),), seeds=5, check="races").findings[0]
-    assert found.defect.code == "race" and found.defect.source_line == line_of(counting, "counter[0] + 1")
+    assert found.defect.code == "race" and found.defect.source_line == line_of(counting.py_func, "counter[0] + 1")
     assert found.defect.kernel == "counting"
 
 

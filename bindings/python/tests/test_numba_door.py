@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 
@@ -15,6 +16,8 @@ pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
 
 import warpstep
 import warpstep.numba
+from conftest import plugin_flags
+from cuda.core._utils.cuda_utils import CUDAError
 from numba import cuda
 from numba.cuda import CUSource
 
@@ -217,7 +220,7 @@ def test_pytest_has_a_switch(tmp_path):
     (tmp_path / "test_it.py").write_text(
         PROGRAM + "\ndef test_total():\n    total[1, 4](x, out)\n    assert out[0] >= 0\n"
     )
-    flags = ["-q", "-p", "no:cacheprovider", "-p", "warpstep.pytest_plugin"] if not _installed() else ["-q"]
+    flags = ["-q", "-p", "no:cacheprovider", *plugin_flags()]
     ran = python("-m", "pytest", *flags, "--warpstep-numba", str(tmp_path / "test_it.py"))
     assert "1 passed" in ran.stdout, ran.stdout
     ran = python(
@@ -226,12 +229,6 @@ def test_pytest_has_a_switch(tmp_path):
     assert "1 failed" in ran.stdout and "data race" in ran.stdout, ran.stdout
     ran = python("-m", "pytest", *flags, "--warpstep-numba-cc=nine", str(tmp_path / "test_it.py"))
     assert ran.returncode == 4 and "a compute capability is two numbers" in ran.stderr
-
-
-def _installed() -> bool:
-    from importlib.metadata import entry_points
-
-    return any(entry.name == "warpstep" for entry in entry_points(group="pytest11"))
 
 
 @needs_no_gpu
@@ -260,12 +257,60 @@ def test_wrong_use_is_an_exception():
             warpstep.numba.hunt(increase[1, 4], (x,), seeds=-1)
         with pytest.raises(warpstep.InputError, match="cannot be launched"):
             increase[1, 2000](x)
+        # Programs catch what cuda.core raises.
+        with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE") as refused:
+            increase[1, 2000](x)
+        assert refused.value.code == "launch-limit" and pickle.loads(pickle.dumps(refused.value)).code == "launch-limit"
         with pytest.raises(TypeError, match="give one truth value"):
             warpstep.numba.hunt(increase[1, 4], (x,), seeds=1, expect=lambda left: left == 1)
         with pytest.raises(warpstep.Unsupported, match="cuIpcGetMemHandle"):
             cuda.to_device(x).get_ipc_handle()
         increase[1, 4](x)
     assert x.tolist() == [1] * 4
+
+
+def test_arguments_that_do_not_fit_a_signature():
+    """numba-cuda takes what comes where a kernel was compiled for a signature, and a GPU reads other elements than were meant."""
+
+    @cuda.jit
+    def plus(x, y):
+        i = cuda.grid(1)
+        if i < x.size:
+            y[i] = x[i] + 1
+
+    one, two = np.ones(64, np.float32), np.ones((8, 8), np.float32)
+    with warpstep.numba.device():
+        eager = cuda.jit("void(float32[::1], float32[::1])")(plus.py_func)
+        for given, words in (
+            ((one,), r"kernel `\S*plus` takes 2 arguments \(x, y\), 1 was given"),
+            ((one, one, one), r"kernel `\S*plus` takes 2 arguments \(x, y\), 3 were given"),
+            ((one.astype(np.float64), one), "`x` is an array of float64, and the kernel was compiled for float32"),
+            ((one, one.astype(np.int32)), "`y` is an array of int32, and the kernel was compiled for float32"),
+            ((two, one), r"`x` is an array of 2 dimensions, and the kernel was compiled for 1"),
+            ((cuda.to_device(np.ones(128, np.float32))[::2], one), "`x` has holes, and the kernel was compiled for "),
+        ):
+            with pytest.raises(TypeError, match=words):
+                eager[1, 64](*given)
+        # A view of the same bits is what it is where nothing else can be meant; a copy of the host's has no holes.
+        y = np.zeros(128, np.float32)
+        eager[1, 64](np.ones(128, np.float32)[::2], y)
+        assert y.sum() == 128
+        as_bytes = cuda.jit("void(uint8[::1], uint8[::1])")(plus.py_func)
+        as_bytes[1, 64](np.zeros(64, bool), np.zeros(64, np.int8))
+
+
+def test_expectations_that_do_not_fit():
+    x = np.zeros(4)
+    with warpstep.numba.device():
+        for expect, error, words in (
+            ([None, None], ValueError, "expect has 2 entries, and the kernel 1 array"),
+            ([np.ones(3)], ValueError, r"expect has shape \(3,\) for `x`, which has \(4,\)"),
+            ("right", TypeError, "expect is code or arrays, not a text"),
+        ):
+            with pytest.raises(error, match=words):
+                warpstep.numba.hunt(increase[1, 4], (x,), seeds=1, expect=expect)
+        with pytest.raises(TypeError, match="seeds: '3' is no whole number"):
+            warpstep.numba.hunt(increase[1, 4], (x,), seeds="3")
 
 
 def test_a_function_of_c_that_returns_nothing():
@@ -283,3 +328,41 @@ def test_a_function_of_c_that_returns_nothing():
         x = np.zeros(1, np.int32)
         use[1, 1](x)
         assert x[0] == 7
+
+
+@cuda.jit
+def count_up(counter, others):
+    if cuda.laneid == 0:
+        counter[0] += 1
+        others[cuda.threadIdx.x // 32, 0] = 1
+
+
+def counted(counter, others) -> bool:
+    return bool(counter[0] == 2 and (others[:, 0] == 1).all() and others.strides == (8, 4))
+
+
+def told(hunted):
+    return [(f.seed, f.times, f.schedule, str(f.defect)) for f in hunted.findings]
+
+
+WANTED = [np.full(1, 2, np.int32), np.array([[1, 0], [1, 0]], np.int32)]
+
+
+@pytest.mark.parametrize("expect", [None, counted, WANTED], ids=["races", "code", "arrays"])
+def test_hunts_are_shared_among_workers(expect):
+    counter, others = np.zeros(1, np.int32), np.zeros((2, 2), np.int32)
+    with warpstep.numba.device():
+        others = cuda.to_device(others)
+        search = {"seeds": 200, "expect": expect, "check": "" if expect else "races"}
+        launch = count_up[1, 64]
+        alone = warpstep.numba.hunt(launch, (counter, others), **search)
+        assert alone.findings and alone.findings[0].defect.kernel == (None if expect else "count_up")
+        spawn = multiprocessing.get_context("spawn")
+        for pool in (
+            concurrent.futures.ThreadPoolExecutor(2),
+            concurrent.futures.ProcessPoolExecutor(2, mp_context=spawn),
+        ):
+            with pool:
+                together = warpstep.numba.hunt(launch, (counter, others), executor=pool, shards=5, **search)
+            assert told(together) == told(alone) and together.seeds == 200 and "in 5 parts" in together.summary
+        assert counter[0] == 0 and others.copy_to_host().sum() == 0

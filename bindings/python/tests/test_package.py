@@ -22,7 +22,9 @@ ROOT = HERE.parent.parent
 def test_examples_in_docstrings_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(name)
-    done = doctest.testmod(module, extraglobs={**vars(warpstep)}, optionflags=doctest.ELLIPSIS)
+    done = doctest.testmod(
+        module, extraglobs={each: getattr(warpstep, each) for each in warpstep.__all__}, optionflags=doctest.ELLIPSIS
+    )
     assert done.failed == 0 and (done.attempted > 0 or name != "warpstep")
 
 

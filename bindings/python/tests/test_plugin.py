@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
-from conftest import COUNT, SCALE
+from conftest import COUNT, SCALE, plugin_flags
 
 TESTS = f"""
 import numpy as np, warpstep
@@ -105,3 +107,26 @@ def test_tests_with_other_names_are_quoted(pytester):
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.stdout.fnmatch_lines([r"see it again: pytest 'test_named.py::test_it?a b'\''s?'"])
+
+
+def test_sessions_that_use_nothing_of_warpstep_do_not_import_numpy(tmp_path):
+    """The plugin is there in every session of an environment that the package is installed in."""
+    (tmp_path / "test_other.py").write_text(
+        "import sys\ndef test_other():\n    assert 'numpy' not in sys.modules and 'warpstep._module' not in sys.modules\n"
+        "    assert 'warpstep.pytest_plugin' in sys.modules\n"
+    )
+    flags = ["-q", "-p", "no:cacheprovider", *plugin_flags()]
+    command = [sys.executable, "-m", "pytest", *flags, str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_what_the_package_has_is_found_when_it_is_asked_for():
+    code = (
+        "import sys, warpstep\nassert 'numpy' not in sys.modules and 'hunt' in dir(warpstep)\n"
+        "assert all(hasattr(warpstep, name) for name in warpstep.__all__) and 'numpy' in sys.modules\n"
+        "assert warpstep.Run.__module__ == warpstep.Defect.__module__ == 'warpstep'\n"
+        "from warpstep import *\nassert hunt is warpstep.hunt\nwarpstep.hunts\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "AttributeError: module 'warpstep' has no attribute 'hunts'" in done.stderr

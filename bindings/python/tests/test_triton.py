@@ -5,9 +5,11 @@ from __future__ import annotations
 import doctest
 import gc
 import importlib
+import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ tl = pytest.importorskip("triton.language", reason="Triton is not installed")
 
 import warpstep  # noqa: E402
 import warpstep.triton  # noqa: E402
+from triton_kernels import strided_kernel  # noqa: E402
 
 
 @pytest.fixture
@@ -176,12 +179,6 @@ def test_heuristics(door):
     out = np.zeros(100, np.float32)
     fill_kernel[(1,)](out, 2.5, 100)
     assert (out == 2.5).all()
-
-
-@triton.jit
-def strided_kernel(x_ptr, out_ptr, rows_apart, columns_apart, R: tl.constexpr, C: tl.constexpr):
-    row, column = tl.arange(0, R)[:, None], tl.arange(0, C)[None, :]
-    tl.store(out_ptr + row * C + column, tl.load(x_ptr + row * rows_apart + column * columns_apart))
 
 
 @pytest.mark.parametrize(
@@ -377,8 +374,23 @@ def test_arguments_that_are_none(door):
         add_kernel[(1,)](x.astype(object), x, x, 64, BLOCK=64)
     with pytest.raises(TypeError, match="native byte order"):
         add_kernel[(1,)](x.astype(">f4"), x, x, 64, BLOCK=64)
-    with pytest.raises(TypeError):
-        add_kernel[(1,)]([1.0], x, x, 64, BLOCK=64)
+    for given in ([1.0], bytearray(256), object()):
+        words = f" type: .*{type(given).__name__}.*: give an array of numpy, a tensor or a number"
+        with pytest.raises(TypeError, match=words):
+            add_kernel[(1,)](given, x, x, 64, BLOCK=64)
+    for dtype in (np.longdouble, [("a", "f4")]):
+        with pytest.raises(
+            TypeError, match=r"an array of .* is no argument of a Triton kernel: give numbers that it has"
+        ):
+            add_kernel[(1,)](x.astype(dtype), x, x, 64, BLOCK=64)
+    for grid, error, words in (
+        (("1",), TypeError, "grid: '1' is no whole number"),
+        ((-1,), ValueError, "grid: -1 is not from 1"),
+        ((1.5,), TypeError, "grid: 1.5 is no whole number"),
+        ((2**31,), warpstep.InputError, "sm_80 allows 2147483647"),
+    ):
+        with pytest.raises(error, match=words):
+            add_kernel[grid](x, x, x, 64, BLOCK=64)
     with pytest.raises(ValueError, match='check="rases"'), warpstep.triton.here(check="rases"):
         add_kernel[(1,)](x, x, x, 64, BLOCK=64)
     with pytest.raises(NotImplementedError, match="clusters"), warpstep.triton.here(target=90):
@@ -455,3 +467,20 @@ def test_without_triton_it_says_what_to_install(tmp_path):
     (tmp_path / "triton" / "__init__.py").write_text("__version__ = '3.1.0'")
     done = subprocess.run([sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert "needs Triton 3.5 or later, and 3.1.0 is installed" in done.stderr
+
+
+def test_threads_and_forked_processes_launch(door):
+    def launch(n: int) -> bool:
+        x, out = np.full(64, n, np.float32), np.zeros(64, np.float32)
+        for _ in range(10):
+            add_kernel[(1,)](x, x, out, 64, BLOCK=64)
+        return bool((out == 2 * n).all())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(launch, range(8)))
+    assert len(door.runs) == 80
+    if hasattr(os, "fork"):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if launch(3) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

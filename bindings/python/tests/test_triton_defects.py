@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
+import multiprocessing
 import re
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,18 +16,12 @@ tl = pytest.importorskip("triton.language", reason="Triton is not installed")
 
 import warpstep  # noqa: E402
 import warpstep.triton  # noqa: E402
-
-
-def line_of(kernel, text: str) -> int:
-    """The number of the one line of a kernel that has a text."""
-    lines, first = inspect.getsourcelines(kernel.fn)
-    [at] = [k for k, line in enumerate(lines) if text in line]
-    return first + at
+from conftest import line_of  # noqa: E402
 
 
 def told(error: warpstep.Error, kernel, text: str) -> bool:
     """Whether an error names the line of Python."""
-    line = line_of(kernel, text)
+    line = line_of(kernel.fn, text)
     named = error.source_file == __file__ and error.source_line == line
     return named and f"{__file__}:{line}: " in str(error) and text in str(error)
 
@@ -179,6 +174,24 @@ def test_hunts_of_a_launch():
         with pytest.raises(warpstep.Defect, match="depend on the schedule"):
             sum_kernel[(2,)](x, total, BLOCK=64, num_warps=1)
         atomic_sum_kernel[(2,)](x, total, BLOCK=64, num_warps=1)
+
+
+def test_hunts_are_shared_among_workers():
+    x, total = np.ones(128, np.int32), np.zeros(1, np.int32)
+    with warpstep.triton.here():
+        racy = warpstep.triton.prepare(sum_kernel[(2,)], x, total, BLOCK=64, num_warps=1)
+        for search in ({"expect": right}, {"check": "races"}):
+            alone = racy.hunt(seeds=60, **search)
+            for pool in (
+                ThreadPoolExecutor(2),
+                ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")),
+            ):
+                with pool:
+                    together = racy.hunt(seeds=60, executor=pool, shards=3, **search)
+                assert list(map(str, together.findings)) == list(map(str, alone.findings)) != []
+                assert [f.schedule for f in together.findings] == [f.schedule for f in alone.findings]
+                assert together.seeds == 60 and "in 3 parts" in together.summary
+    assert total[0] == 0
 
 
 def test_a_proof_of_a_launch():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -12,6 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 import warpstep  # noqa: E402
 import warpstep.triton  # noqa: E402
+from triton_kernels import strided_kernel  # noqa: E402
 
 
 @pytest.fixture
@@ -148,12 +151,6 @@ def test_differentiation(door):
     assert (gradient == 6).all()
 
 
-@triton.jit
-def strided_kernel(x_ptr, y_ptr, row_apart, column_apart, R: tl.constexpr, C: tl.constexpr):
-    row, column = tl.arange(0, R)[:, None], tl.arange(0, C)[None, :]
-    tl.store(y_ptr + row * C + column, tl.load(x_ptr + row * row_apart + column * column_apart))
-
-
 @pytest.mark.parametrize(
     "view",
     [
@@ -232,8 +229,16 @@ def test_expectations_are_told_tensors(door):
         tl.store(y_ptr + tl.arange(0, N), tl.load(x_ptr + 2 * tl.arange(0, N)))
 
     seen = []
-    warpstep.triton.prepare(copy[(1,)], x, y, N=32).hunt(seeds=0, expect=lambda *left: seen.append(left))
+    launch = warpstep.triton.prepare(copy[(1,)], x, y, N=32)
+    launch.hunt(seeds=0, expect=lambda *left: seen.append(left))
     assert torch.equal(seen[-1][0], x) and torch.equal(seen[-1][1], x) and not y.any()
+    # In another process, too, where they lie at other addresses.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert not launch.hunt(seeds=1, expect=every_second, executor=pool).findings
+
+
+def every_second(x, y) -> bool:
+    return torch.equal(x, y) and x.stride() == (2,) and x.tolist() == list(range(0, 64, 2))
 
 
 @triton.jit
@@ -250,3 +255,24 @@ def test_descriptors_made_by_the_host(door):
     words = r"`x` is a descriptor of a tensor.*give target=80"
     with warpstep.triton.here(target=90), pytest.raises(NotImplementedError, match=words):
         described_kernel[(3, 4)](descriptor.from_tensor(x, [8, 16]), descriptor.from_tensor(y, [8, 16]), M=8, N=16)
+
+
+def test_a_tensor_whose_storage_was_freed_or_made_smaller(door):
+    y = torch.zeros(32)
+    for size in (0, 16):
+        x = torch.ones(32)
+        x.untyped_storage().resize_(size)
+        words = f"a tensor of 128 bytes has a storage of {size}, which was made smaller: give it the storage"
+        for given in ((x, y), (y, x)):
+            with pytest.raises(ValueError, match=words):
+                double_kernel[(1,)](*given, 32, BLOCK=32)
+        x.untyped_storage().resize_(128)
+    double_kernel[(1,)](x, y, 32, BLOCK=32)
+
+
+@pytest.mark.parametrize("name", ["complex64", "quint8"])
+def test_types_of_tensors_that_triton_has_not(door, name):
+    x = torch.ones(32)
+    x = torch.quantize_per_tensor(x, 0.1, 0, torch.quint8) if name == "quint8" else x.to(torch.complex64)
+    with pytest.raises(TypeError, match=f"a tensor of torch.{name} is no argument of a Triton kernel: give numbers"):
+        double_kernel[(1,)](x, torch.ones(32), 32, BLOCK=32)

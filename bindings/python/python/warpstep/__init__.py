@@ -38,11 +38,19 @@ out-of-bounds at line 14 by thread (5, 0, 0)
 one of these found.
 """
 
-from warpstep._arguments import Parameter
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from warpstep._errors import Defect, Error, InputError, InternalError, LimitReached, Unsupported
-from warpstep._module import Kernel, Launch, Module, Options, Run
-from warpstep._searches import Comparison, Finding, Hunted, Proof, Seen, compare, hunt, merge, prove, replay
 from warpstep._warpstep import CHECKS, __version__
+
+if TYPE_CHECKING:
+    from warpstep._arguments import Parameter
+    from warpstep._module import Kernel, Launch, Module, Options, Run
+    from warpstep._results import Comparison, Finding, Hunted, Proof, Seen, WorkersLost, merge
+    from warpstep._searches import compare, hunt, prove, replay
 
 __all__ = [
     "CHECKS",
@@ -63,6 +71,7 @@ __all__ = [
     "Run",
     "Seen",
     "Unsupported",
+    "WorkersLost",
     "__version__",
     "compare",
     "hunt",
@@ -71,8 +80,29 @@ __all__ = [
     "replay",
 ]
 
-# What is documented here is shown as of here, in tracebacks and notebooks, too.
-for _name in __all__:
-    if isinstance(globals()[_name], type):
-        globals()[_name].__module__ = "warpstep"
-del _name
+
+# The rest needs numpy, which takes longer to import than all of this. The plugin for pytest imports this package in every session of
+# an environment that has it, also in those that are about something else.
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'warpstep' has no attribute {name!r}")
+    for home in ("_arguments", "_module", "_results", "_searches"):
+        module = import_module(f"warpstep.{home}")
+        globals().update((each, getattr(module, each)) for each in __all__ if hasattr(module, each))
+    _are_of_here()
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _are_of_here() -> None:
+    """Have what is documented here be shown as of here, in tracebacks and notebooks, too."""
+    for name in __all__:
+        found = globals().get(name)
+        if isinstance(found, type):
+            found.__module__ = "warpstep"
+
+
+_are_of_here()

@@ -223,7 +223,7 @@ class Arguments:
             return self.described, None
         if callable(expect):
             return self.described, self._judge(expect)
-        wanted = [expect] if isinstance(expect, np.ndarray) else list(expect)
+        wanted = wanted_arrays(expect)
         if len(wanted) != len(self.arrays):
             arrays = f"{len(self.arrays)} array{'' if len(self.arrays) == 1 else 's'}"
             raise ValueError(
@@ -244,16 +244,31 @@ class Arguments:
         return (*described[:5], held)
 
     def _judge(self, expect: Callable[..., Any]) -> Callable[[list[bytes]], str | None]:
-        shapes = [(array.dtype, array.shape, _order(array)) for array in self.arrays]
+        return Judge(expect, [(array.dtype, array.shape, _order(array)) for array in self.arrays])
 
-        def judge(left: list[bytes]) -> str | None:
-            arrays = [
-                np.frombuffer(held, dtype=dtype).reshape(shape, order=order)
-                for held, (dtype, shape, order) in zip(left, shapes, strict=True)
-            ]
-            return judged(expect, arrays)
 
-        return judge
+def wanted_arrays(expect: Any) -> list[Any]:
+    """Give the arrays that an expectation is, which is no code."""
+    if isinstance(expect, (str, bytes)):
+        raise TypeError("expect is code or arrays, not a text")
+    return [expect] if isinstance(expect, np.ndarray) else list(expect)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Code that is asked whether what a run left is right. It can be pickled if the code can."""
+
+    expect: Callable[..., Any]
+    #: The arrays among the arguments: types, shapes, orders of elements.
+    arrays: list[tuple[np.dtype[Any], tuple[int, ...], Literal["C", "F"]]]
+
+    def __call__(self, left: list[bytes]) -> str | None:
+        """Ask of the bytes that each array holds."""
+        arrays = [
+            np.frombuffer(held, dtype=dtype).reshape(shape, order=order)
+            for held, (dtype, shape, order) in zip(left, self.arrays, strict=True)
+        ]
+        return judged(self.expect, arrays)
 
 
 def judged(expect: Callable[..., Any], arrays: Sequence[Any]) -> str | None:

@@ -2,136 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Unpack
 
+import numpy as np
+
 from warpstep import _session, _warpstep
-from warpstep._arguments import Arguments
-from warpstep._errors import Error, InputError, made
-from warpstep._html import parts_html, report_html
-from warpstep._module import Dimensions, Kernel, Launch, Options, Run, native_options, shaped
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A defect, with the schedule that shows it."""
-
-    #: What is wrong: the exception that a launch by this schedule raises.
-    defect: Error
-    #: The smallest seed that shows it; `None` for the default schedule, and for what a proof found.
-    seed: int | None
-    #: The schedule as text, for `replay`.
-    schedule: str
-    #: How many seeds showed it.
-    times: int
-    #: What tells it from other defects of the same kernel.
-    signature: str
-
-    def __str__(self) -> str:
-        return str(self.defect)
-
-    def _repr_html_(self) -> str:
-        return report_html(str(self))
-
-
-@dataclass(frozen=True, slots=True)
-class Hunted:
-    """What a hunt came to."""
-
-    #: The distinct defects: that of the default schedule first, then by their smallest seeds.
-    findings: tuple[Finding, ...]
-    #: How many seeds were run.
-    seeds: int
-    #: How many of these reached a limit of their own: nothing is known of them.
-    limited: int
-    #: Whether all seeds were run that were asked for.
-    complete: bool
-    #: The last line of ``warpstep hunt``.
-    summary: str
-
-    def raise_defect(self) -> None:
-        """Raise the first finding's defect, if there is one."""
-        for finding in self.findings:
-            raise finding.defect
-
-    def __str__(self) -> str:
-        return "\n".join([*map(str, self.findings), self.summary])
-
-    def _repr_html_(self) -> str:
-        return parts_html(self.summary, [report_html(str(finding)) for finding in self.findings])
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What a proof came to."""
-
-    #: Whether every schedule ends as it should; `None` when a limit was reached before anything was found.
-    holds: bool | None
-    #: What does not: defects, other results than expected, runs that never end.
-    findings: tuple[Finding, ...]
-    #: States that were gone through.
-    states: int
-    #: The verdict in words, with the models that it is about.
-    summary: str
-
-    def raise_defect(self) -> None:
-        """Raise the first finding's defect, if there is one."""
-        for finding in self.findings:
-            raise finding.defect
-
-    def __str__(self) -> str:
-        return "\n".join([*map(str, self.findings), self.summary])
-
-    def _repr_html_(self) -> str:
-        return parts_html(self.summary, [report_html(str(finding)) for finding in self.findings])
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Something that a kernel comes to under a model, with a schedule that comes to it."""
-
-    #: Its letter in the table.
-    letter: str
-    #: The control model.
-    control: str
-    #: The memory.
-    memory: str
-    #: Whether the lanes of an instruction access it one by one.
-    split: bool
-    #: The schedule, for `replay` with these three.
-    schedule: str
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What a kernel comes to under every control model and memory."""
-
-    #: Whether some model shows a defect; `None` when none did and some were not searched to their ends.
-    defect: bool | None
-    #: What was seen, model by model.
-    seen: tuple[Seen, ...]
-    #: The table.
-    text: str
-    _data: str = field(repr=False)
-
-    def json(self) -> dict[str, Any]:
-        """Give the table as data, as ``warpstep compare --format json`` does."""
-        data: dict[str, Any] = json.loads(self._data)
-        return data
-
-    def __str__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return report_html(self.text)
-
-
-def _finding(parts: tuple[Any, ...]) -> Finding:
-    seed, kind, code, text, data, schedule, times, signature = parts
-    return Finding(made(kind, code, text, data, schedule), seed, schedule, times, signature)
+from warpstep._arguments import Arguments, Described
+from warpstep._errors import Error, InputError
+from warpstep._module import Dimensions, Kernel, Launch, Options, Run, Shape, native_options, shaped
+from warpstep._results import Comparison, Finding, Hunted, Proof, Seen, finding_of, hunted_of
 
 
 class _Target:
@@ -206,46 +88,72 @@ def hunt(
     >>> [finding.defect.code for finding in hunted.findings]
     ['mismatch']
     """
+    numbers = seeded(first_seed, seeds)
+    on = Workers(executor, shards, jobs)
+    target = _Target(kernel, (grid, block, shared), args, dict(options, jobs=on.jobs))
+    described, judge = target.taken.expecting(expect)
+    ready = Ready(kernel, target.shape, described, target.options, judge, rtol)
+    return on.hunt(ready, numbers)
+
+
+def seeded(first_seed: Any, seeds: Any) -> tuple[int, int]:
+    """Give the first of so many seeds, and the one behind the last."""
+    for name, number in (("seeds", seeds), ("first_seed", first_seed)):
+        if not hasattr(number, "__index__"):
+            raise TypeError(f"{name}: {number!r} is no whole number")
     if seeds < 0 or first_seed < 0:
         raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
-    if executor is not None:
+    return int(first_seed), int(first_seed) + int(seeds)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A launch that is ready to be hunted, here or, by pickle, in another process: each call hunts a part of the seeds."""
+
+    kernel: Kernel
+    shape: Shape
+    #: Its arguments as the compiled part takes them.
+    described: list[Described]
+    options: dict[str, Any]
+    #: What judges the results.
+    judge: Callable[[list[bytes]], str | None] | None
+    rtol: float | None = None
+
+    def __call__(self, seeds: tuple[int, int]) -> Hunted:
+        """Hunt from the first of the seeds to the one behind the last."""
+        target = (self.kernel.module.native, self.kernel.name, self.shape)
+        return hunted_of(_warpstep.hunt(*target, self.described, self.options, self.judge, self.rtol, seeds))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Memory that somebody else owns goes as a copy.
+        described = [
+            tuple(np.asarray(part) if isinstance(part, memoryview) else part for part in each)
+            for each in self.described
+        ]
+        return Ready, (self.kernel, self.shape, described, self.options, self.judge, self.rtol)
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who hunts: threads of this computer, or the workers of an executor."""
+
+    executor: Executor | None
+    shards: int | None
+    #: Threads, or those of each worker; all that there are if nothing is said, and one of a worker.
+    threads: int | None
+
+    @property
+    def jobs(self) -> int | None:
+        """The option of a hunt that says so."""
+        return self.threads if self.executor is None else self.threads or 1
+
+    def hunt(self, ready: Ready, seeds: tuple[int, int]) -> Hunted:
+        """Hunt from the first of the seeds to the one behind the last."""
+        if self.executor is None:
+            return ready(seeds)
         from warpstep._executor import hunt_on
 
-        given = dict(
-            options, grid=grid, block=block, shared=shared, args=args, expect=expect, rtol=rtol, jobs=jobs or 1
-        )
-        return hunt_on(executor, shards, kernel, (first_seed, first_seed + seeds), given)
-    target = _Target(kernel, (grid, block, shared), args, dict(options, jobs=jobs))
-    described, judge = target.taken.expecting(expect)
-    seeded = (first_seed, first_seed + seeds)
-    return _hunted(_warpstep.hunt(*target.given, described, target.options, judge, rtol, seeded))
-
-
-def _hunted(parts: tuple[Any, ...]) -> Hunted:
-    findings, seeds, limited, complete, summary = parts
-    return Hunted(tuple(map(_finding, findings)), seeds, limited, complete, summary)
-
-
-def merge(parts: Iterable[Hunted]) -> Hunted:
-    """Make one of several hunts of the same launch whose seeds follow each other: the findings are those of one hunt of all."""
-    all_parts = list(parts)
-    by_signature: dict[tuple[bool, str], Finding] = {}
-    for finding in (finding for part in all_parts for finding in part.findings):
-        # Each part has run the default schedule, which counts once.
-        key = (finding.seed is None, finding.signature)
-        known = by_signature.get(key)
-        if known is None:
-            by_signature[key] = finding
-        elif finding.seed is not None and known.seed is not None:
-            first = min(known, finding, key=lambda each: each.seed or 0)
-            times = known.times + finding.times
-            by_signature[key] = Finding(first.defect, first.seed, first.schedule, times, first.signature)
-    findings = tuple(sorted(by_signature.values(), key=lambda each: -1 if each.seed is None else each.seed))
-    seeds = sum(part.seeds for part in all_parts)
-    limited = sum(part.limited for part in all_parts)
-    count = f"{len(findings) or 'no'} distinct defect{'' if len(findings) == 1 else 's'}"
-    summary = f"hunted: the default schedule and {seeds} seeds in {len(all_parts)} parts: {count}"
-    return Hunted(findings, seeds, limited, all(part.complete for part in all_parts), summary)
+        return hunt_on(self.executor, self.shards, ready, seeds)
 
 
 def prove(
@@ -281,7 +189,7 @@ def prove(
     target = _Target(kernel, (grid, block, shared), args, dict(options, progress=progress, max_states=max_states))
     described, judge = target.taken.expecting(expect)
     holds, findings, states, summary = _warpstep.prove(*target.given, described, target.options, judge, rtol)
-    return Proof(holds, tuple(map(_finding, findings)), states, summary)
+    return Proof(holds, tuple(map(finding_of, findings)), states, summary)
 
 
 def compare(
@@ -393,7 +301,7 @@ def launch_in_session(
             if error.code not in ("schedule-program", "schedule-setup"):
                 raise
     elif session.seeds > 0 and "seed" not in (options or {}):
-        _hunted(_warpstep.hunt(*target, described, options, judge, None, (0, session.seeds))).raise_defect()
+        hunted_of(_warpstep.hunt(*target, described, options, judge, None, (0, session.seeds))).raise_defect()
     single = dict(options or {})
     single["check"] = [check for check in single.get("check", []) if check != "deterministic"]
     return Run(*target[0].run(target[1], target[2], described, single, judge))

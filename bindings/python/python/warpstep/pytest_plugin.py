@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import pytest
 
 from warpstep import _session
 from warpstep._errors import Error
-from warpstep._module import Dimensions, Kernel, Options, Run
 from warpstep._warpstep import CHECKS
+
+if TYPE_CHECKING:
+    from warpstep._module import Dimensions, Kernel, Options, Run
 
 #: Where schedules of failed tests are kept, below the folder that pytest was started in.
 FOLDER = ".warpstep"

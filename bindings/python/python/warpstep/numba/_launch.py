@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from warpstep import _session
-from warpstep._arguments import Arguments, Described
-from warpstep._errors import Error, made
+from warpstep._arguments import Arguments, Described, Parameter, judged
+from warpstep._errors import Error, InputError, made
 from warpstep._module import Launch, Run, native_options, shaped
+from warpstep.numba import _frames
+from warpstep.numba._frames import Frame, Seen
 from warpstep.numba._machine import machine
 from warpstep.numba._memory import Allocation
 from warpstep.numba._modules import Kernel
@@ -35,46 +36,10 @@ def asked() -> Mapping[str, Any]:
     return {**DEFAULTS[-1], **OPTIONS.get()} if DEFAULTS else OPTIONS.get()
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """An array among the arguments of a kernel, as the kernel sees it."""
-
-    #: Its parameter, or ``name[1]`` of a tuple's element.
-    name: str
-    #: Its device address.
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    def of(self, allocation: int, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The array in the bytes of its allocation, which begins at an address."""
-        return np.ndarray(self.shape, self.dtype, held, self.address - allocation, self.strides)
-
-
-@dataclass(slots=True)
-class Frame:
-    """A launch that numba-cuda prepares."""
-
-    #: The names of the kernel's parameters, and its own in Python.
-    names: Sequence[str]
-    kernel: str | None = None
-    #: The arrays that were met so far.
-    arrays: list[Seen] = field(default_factory=list)
-    #: Pointers that were given as numbers, with their names.
-    pointers: list[tuple[str, int]] = field(default_factory=list)
-    #: How deep in tuples the argument is that is prepared now, and its name at each depth.
-    path: list[str] = field(default_factory=list)
-    count: int = 0
-    #: Copies of the host's arrays, which are freed when the launch is over.
-    copies: list[Any] = field(default_factory=list)
-
-
 class _Here(threading.local):
     """What is of one thread."""
 
     def __init__(self) -> None:
-        self.frames: list[Frame] = []
         #: What is done with the next launch instead of a run.
         self.instead: Callable[[Prepared], Run] | None = None
         self.last: Run | None = None
@@ -97,29 +62,36 @@ class Packed(Arguments):
     def _judge(self, expect: Callable[..., Any]) -> Callable[[list[bytes]], str | None]:
         """Code that is given the arrays among the arguments as a run left them."""
         addresses = [allocation.address for allocation in self.allocations]
-        places = {address: place for place, address in enumerate(addresses)}
         homes = [_home(addresses, seen.address) for seen in self.seen]
         self.arrays = [np.empty(0, dtype=np.uint8)] * len(self.seen)
+        return _Judge(expect, addresses, list(zip(self.seen, homes, strict=True)))
 
-        def judge(left: list[bytes]) -> str | None:
-            from warpstep._arguments import _verdict
 
-            arrays = [
-                np.empty(seen.shape, seen.dtype)
-                if home is None
-                else seen.of(home, np.frombuffer(left[places[home]], dtype=np.uint8))
-                for seen, home in zip(self.seen, homes, strict=True)
-            ]
-            try:
-                return _verdict(expect(*arrays))
-            except AssertionError as error:
-                return str(error) or "an assertion in `expect` failed"
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Code that is asked whether what a run left is right. It can be pickled if the code can."""
 
-        return judge
+    expect: Callable[..., Any]
+    #: Where the allocations begin whose bytes a run leaves.
+    addresses: list[int]
+    #: The arrays, each with the beginning of the allocation that it is in.
+    arrays: list[tuple[Seen, int | None]]
+
+    def __call__(self, left: list[bytes]) -> str | None:
+        places = {address: place for place, address in enumerate(self.addresses)}
+        arrays = [
+            np.empty(seen.shape, seen.dtype)
+            if home is None
+            else seen.of(home, np.frombuffer(left[places[home]], dtype=np.uint8))
+            for seen, home in self.arrays
+        ]
+        return judged(self.expect, arrays)
 
 
 def _home(addresses: Sequence[int], address: int) -> int | None:
-    return max((each for each in addresses if each <= address), default=None) if address else None
+    """Of ascending addresses the one that an address is behind."""
+    place = bisect_right(addresses, address) if address else 0
+    return addresses[place - 1] if place else None
 
 
 @dataclass(slots=True)
@@ -152,8 +124,26 @@ def launch(stream: Any, config: Any, kernel: Kernel, *arguments: Any) -> None:
         try:
             HERE.last = instead(prepared) if instead is not None else run(prepared)
         except Error as error:
-            raise prepared.told(error) from None
+            raise _as_driver_says(prepared.told(error)) from None
         finished(prepared)
+
+
+def _as_driver_says(error: Error) -> Error:
+    """The error of a launch that no device can make as one of `cuda.core`, too, which programs catch."""
+    if error.code != "launch-limit":
+        return error
+    try:
+        refused = _refused()
+    except ImportError:
+        return error
+    return refused(error.code, f"{error}\n  CUDA_ERROR_INVALID_VALUE in the words of a driver", error._data)
+
+
+@functools.cache
+def _refused() -> type[InputError]:
+    from cuda.core._utils.cuda_utils import CUDAError
+
+    return type("LaunchRefused", (InputError, CUDAError), {"__module__": "warpstep.numba"})
 
 
 def finished(prepared: Prepared) -> None:
@@ -182,38 +172,55 @@ def _prepared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Prepa
         raise TypeError(
             f"kernel `{kernel.ptx.name}` has {len(parameters)} parameters in PTX, {len(arguments)} were given"
         )
-    values = [_bytes_of(value, each.bytes) for value, each in zip(arguments, parameters, strict=True)]
+    values, words = _packed(arguments, parameters)
     taken = Packed(kernel, [("struct", value) for value in values])
-    frame = HERE.frames[-1] if HERE.frames else Frame(())
-    taken.seen = list(frame.arrays)
-    words = [int.from_bytes(value[at : at + 8], "little") for value in values for at in range(0, len(value) - 7, 8)]
+    frame = _frames.HERE.frames[-1] if _frames.HERE.frames else Frame(())
+    taken.seen = frame.arrays
     module = kernel.module
-    variables = list(module.variables.items())
-    held = [variable.bytes for _, variable in variables]
-    taken.allocations = machine().memory.reachable([*words, *module.constants], held)
-    own = {variable.address for _, variable in variables}
-    taken.allocations = [each for each in taken.allocations if each.address not in own]
-    _named(taken, [*((seen.name, seen.address) for seen in taken.seen), *frame.pointers])
-    for each in taken.allocations:
+    held = [variable.bytes for variable in module.variables.values()]
+    found = machine().memory.reachable(words + module.constants if module.constants else words, held)
+    if module.variables:
+        own = {variable.address for variable in module.variables.values()}
+        found = [each for each in found if each.address not in own]
+    taken.allocations = found
+    _named(found, [*((seen.name, seen.address) for seen in taken.seen), *frame.pointers])
+    for each in found:
         taken.described.append(
             ("placed", each.name, _element(each, taken.seen), each.bytes, each.written, each.address)
         )
-    taken.described += [("variable", name, variable.bytes) for name, variable in variables]
+    taken.described += [("variable", name, variable.bytes) for name, variable in module.variables.items()]
     options = {key: value for key, value in asked().items() if key != "lineinfo"}
-    given = native_options(options) if options or _session.current is not None else None
+    given = native_options(options) if options or _session.current is not None and _session.current.check else None
     return Prepared(kernel, launch, taken, given, frame.kernel)
 
 
-def _named(taken: Packed, called: Sequence[tuple[str, int]]) -> None:
+def _packed(arguments: Sequence[Any], parameters: Sequence[Parameter]) -> tuple[list[bytes], list[int]]:
+    """The bytes of parameters, and the words of 64 bits in them."""
+    values, words = [], []
+    for argument, parameter in zip(arguments, parameters, strict=True):
+        size = parameter.bytes
+        # Most of them: what describes arrays.
+        if type(argument) is int and size == 8:
+            argument &= 0xFFFF_FFFF_FFFF_FFFF
+            words.append(argument)
+            values.append(argument.to_bytes(8, "little"))
+        else:
+            value = _bytes_of(argument, size)
+            values.append(value)
+            words += [int.from_bytes(value[at : at + 8], "little") for at in range(0, size - 7, 8)]
+    return values, words
+
+
+def _named(allocations: Sequence[Allocation], called: Sequence[tuple[str, int]]) -> None:
     """Allocations are called as the arrays in them, and the pointers to them, are."""
-    addresses = [each.address for each in taken.allocations]
+    addresses = [each.address for each in allocations]
     names: dict[int, str] = {}
     for name, address in called:
         home = _home(addresses, address)
         if home is not None:
             names.setdefault(home, name)
     used: set[str] = set()
-    for each in taken.allocations:
+    for each in allocations:
         each.label = names.get(each.address, each.label)
         if each.name in used:
             each.label = None
@@ -222,13 +229,26 @@ def _named(taken: Packed, called: Sequence[tuple[str, int]]) -> None:
 
 def _element(allocation: Allocation, seen: Sequence[Seen]) -> str:
     """The type of elements by which reports show an allocation: that of the first array in it."""
-    size = len(allocation.bytes)
+    first, size = allocation.address, len(allocation.bytes)
     for each in seen:
-        if allocation.address <= each.address <= allocation.address + size:
-            kind, bits = each.dtype.kind, 8 * each.dtype.itemsize
-            if kind in "iuf" and size % each.dtype.itemsize == 0 and (kind != "f" or bits in (16, 32, 64)):
-                return {"i": "s", "u": "u", "f": "f"}[kind] + str(bits)
+        if first <= each.address <= first + size:
+            word = _ELEMENTS.get(each.dtype)
+            if word is None:
+                word = _ELEMENTS[each.dtype] = _word(each.dtype)
+            if word and size % each.dtype.itemsize == 0:
+                return word
     return "b8"
+
+
+#: PTX's words for elements, or nothing where it has none, by the types that were met.
+_ELEMENTS: dict[np.dtype[Any], str] = {}
+
+
+def _word(dtype: np.dtype[Any]) -> str:
+    kind, bits = dtype.kind, 8 * dtype.itemsize
+    if kind not in "iuf" or kind == "f" and bits not in (16, 32, 64):
+        return ""
+    return {"i": "s", "u": "u", "f": "f"}[kind] + str(bits)
 
 
 def _bytes_of(value: Any, size: int) -> bytes:
@@ -246,70 +266,3 @@ def _bytes_of(value: Any, size: int) -> bytes:
     else:
         return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
     return data[:size] + bytes(max(size - len(data), 0))
-
-
-@contextmanager
-def frame(kernel: Any) -> Iterator[Frame]:
-    """Note which kernel is prepared, for names in reports."""
-    known = kernel.__dict__.get("_warpstep_names")
-    if known is None:
-        function = getattr(kernel, "py_func", None)
-        names = tuple(inspect.signature(function).parameters) if function is not None else ()
-        known = kernel.__dict__["_warpstep_names"] = (names, getattr(function, "__qualname__", None))
-    HERE.frames.append(Frame(*known))
-    try:
-        yield HERE.frames[-1]
-    finally:
-        for copy in HERE.frames.pop().copies:
-            copy.free()
-
-
-def argument(prepare: Callable[..., None], kernel: Any, ty: Any, value: Any, stream: Any, retr: Any, flat: Any) -> None:
-    """Prepare an argument as numba-cuda does, and note which array it is; elements of tuples come here, too."""
-    if not HERE.frames:
-        return prepare(kernel, ty, value, stream, retr, flat)
-    here, before = HERE.frames[-1], len(flat)
-    if here.path:
-        name = f"{here.path[-1]}[{here.count}]"
-    else:
-        name = here.names[here.count] if here.count < len(here.names) else f"arg{here.count}"
-    count = here.count
-    here.path.append(name)
-    here.count = 0
-    try:
-        prepare(kernel, ty, value, stream, retr, flat)
-    finally:
-        here.path.pop()
-        here.count = count + 1
-    _note(here, name, ty, [int(each) if isinstance(each, int) else 0 for each in flat[before:]])
-    return None
-
-
-def _note(here: Frame, name: str, ty: Any, flat: Sequence[int]) -> None:
-    """Note an array, a record or a pointer by its part of the flat arguments."""
-    kind, dimensions, dtype = _kind(ty)
-    if kind == "array" and len(flat) == 5 + 2 * dimensions:
-        shape, strides = tuple(flat[5 : 5 + dimensions]), tuple(flat[5 + dimensions :])
-        here.arrays.append(Seen(name, flat[4], shape, strides, dtype))
-    elif kind == "record" and len(flat) == 1:
-        here.arrays.append(Seen(name, flat[0], (), (), dtype))
-    elif kind == "pointer" and len(flat) == 1:
-        here.pointers.append((name, flat[0]))
-
-
-@functools.lru_cache(maxsize=4096)
-def _kind(ty: Any) -> tuple[str, int, np.dtype[Any]]:
-    """What a type of numba's is: an array of so many dimensions, a record, a pointer or something else."""
-    from numba.cuda import types
-    from numba.cuda.np import numpy_support
-
-    nothing = np.dtype(np.uint8)
-    try:
-        if isinstance(ty, types.Array):
-            return "array", ty.ndim, np.dtype(numpy_support.as_dtype(ty.dtype))
-        if isinstance(ty, types.Record):
-            return "record", 0, np.dtype(numpy_support.as_dtype(ty))
-    except NotImplementedError:
-        # A type of numba's that numpy has not, such as bfloat16: it goes without a name.
-        return "other", 0, nothing
-    return ("pointer" if isinstance(ty, types.CPointer) else "other"), 0, nothing

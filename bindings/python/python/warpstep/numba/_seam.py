@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from warpstep.numba import _compile, _core, _launch, _link, _views
+from warpstep.numba import _compile, _core, _frames, _launch, _link, _views
 from warpstep.numba._driver import DriverFunctions
 from warpstep.numba._machine import machine
 from warpstep.numba._memory import host_bytes
@@ -278,9 +278,12 @@ def _in_frame(launch: Callable[..., None]) -> Callable[..., None]:
     """`_Kernel.launch`, with the names of its parameters known."""
 
     @functools.wraps(launch)
-    def launched(self: Any, *args: Any, **kwargs: Any) -> None:
-        with _launch.frame(self):
-            launch(self, *args, **kwargs)
+    def launched(self: Any, args: Any, *others: Any, **kwargs: Any) -> None:
+        _frames.begin(self, args)
+        try:
+            launch(self, args, *others, **kwargs)
+        finally:
+            _frames.end()
 
     return launched
 
@@ -290,6 +293,6 @@ def _noted(prepare: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(prepare)
     def prepared(self: Any, ty: Any, value: Any, stream: Any, retr: Any, flat: Any) -> None:
-        _launch.argument(prepare, self, ty, value, stream, retr, flat)
+        _frames.argument(prepare, self, ty, value, stream, retr, flat)
 
     return prepared

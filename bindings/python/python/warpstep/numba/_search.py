@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
 
 from warpstep import _warpstep
+from warpstep._arguments import wanted_arrays
 from warpstep._errors import Error
 from warpstep._module import Options, Run, native_options
-from warpstep._searches import (
-    Comparison,
-    Finding,
-    Hunted,
-    Proof,
-    Seen,
-    _finding,
-    _hunted,
-    _none_is_chosen,
-    _replayed,
-    _schedule_of,
-)
+from warpstep._results import Comparison, Finding, Hunted, Proof, Seen, finding_of
+from warpstep._searches import Ready, Workers, _none_is_chosen, _replayed, _schedule_of, seeded
 from warpstep.numba._dispatcher import Configured
-from warpstep.numba._launch import HERE, Prepared
+from warpstep.numba._launch import HERE, Packed, Prepared
 from warpstep.numba._seam import SEAM
 
 
@@ -73,24 +65,36 @@ def _told(prepared: Prepared, findings: Iterable[Finding]) -> tuple[Finding, ...
     return tuple(replace(finding, defect=prepared.told(finding.defect)) for finding in findings)
 
 
-def _judging(expect: Any, rtol: float | None) -> Any:
+def _judging(expect: Any, rtol: float | None, taken: Packed) -> Any:
     """What judges the arrays that a run left: code, or the arrays that are wanted."""
     if expect is None or callable(expect):
         return expect
-    wanted = [expect] if isinstance(expect, np.ndarray) else list(expect)
+    wanted, arrays = wanted_arrays(expect), taken.seen
+    if len(wanted) != len(arrays):
+        has = f"{len(arrays)} array{'' if len(arrays) == 1 else 's'}"
+        raise ValueError(f"expect has {len(wanted)} entries, and the kernel {has}: give None for one that may be")
+    for want, seen in zip(wanted, arrays, strict=True):
+        if want is not None and np.shape(want) != seen.shape:
+            raise ValueError(f"expect has shape {np.shape(want)} for `{seen.name}`, which has {seen.shape}")
+    return _Wanted(wanted, rtol)
 
-    def judge(*left: Any) -> str | None:
-        if len(wanted) != len(left):
-            raise ValueError(f"expect has {len(wanted)} entries, and the kernel {len(left)} arrays: give None for one")
-        for number, (want, has) in enumerate(zip(wanted, left, strict=True)):
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Compares the arrays that a run left with those that are wanted."""
+
+    wanted: list[Any]
+    rtol: float | None
+
+    def __call__(self, *left: Any) -> str | None:
+        rtol = self.rtol
+        for number, (want, has) in enumerate(zip(self.wanted, left, strict=True)):
             if want is None:
                 continue
             same = np.allclose(has, want, rtol=rtol, atol=0, equal_nan=True) if rtol else np.array_equal(has, want)
             if not same:
                 return f"array {number} of the arguments is {has!r}, not {want!r}"
         return None
-
-    return judge
 
 
 def hunt(
@@ -102,21 +106,24 @@ def hunt(
     expect: Any = None,
     rtol: float | None = None,
     jobs: int | None = None,
+    executor: Executor | None = None,
+    shards: int | None = None,
     **options: Unpack[Options],
 ) -> Hunted:
     """Run a launch by the default schedule and one for each seed: `warpstep.hunt` of ``hunt(kernel[grid, block], (x, n))``.
 
     Numba compiles and prepares it as ever; arrays of the host and of the device stay as they are. `expect` says what is right at the
-    end: code that is called with the arrays among the arguments, in their order, or these arrays.
+    end: code that is called with the arrays among the arguments, in their order, or these arrays. Workers of an `executor` are given
+    the PTX and what the device's memory holds; they have to have numba-cuda only where there is an `expect`.
     """
-    if seeds < 0 or first_seed < 0:
-        raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
+    numbers = seeded(first_seed, seeds)
 
     def search(prepared: Prepared) -> Hunted:
-        described, judge = prepared.taken.expecting(_judging(expect, rtol))
-        given = _options(prepared, dict(options, jobs=jobs))
-        seeded = (first_seed, first_seed + seeds)
-        hunted = _hunted(_warpstep.hunt(*_target(prepared), described, given, judge, None, seeded))
+        on = Workers(executor, shards, jobs)
+        described, judge = prepared.taken.expecting(_judging(expect, rtol, prepared.taken))
+        given = _options(prepared, dict(options, jobs=on.jobs))
+        ready = Ready(prepared.launch.kernel, prepared.launch.shape, described, given, judge)
+        hunted = on.hunt(ready, numbers)
         return replace(hunted, findings=_told(prepared, hunted.findings))
 
     found: Hunted = _instead(launch, args, search)
@@ -136,10 +143,10 @@ def prove(
     """Go through all states of a launch: `warpstep.prove`."""
 
     def search(prepared: Prepared) -> Proof:
-        described, judge = prepared.taken.expecting(_judging(expect, rtol))
+        described, judge = prepared.taken.expecting(_judging(expect, rtol, prepared.taken))
         given = _options(prepared, dict(options, progress=progress, max_states=max_states))
         holds, findings, states, summary = _warpstep.prove(*_target(prepared), described, given, judge, None)
-        return Proof(holds, _told(prepared, map(_finding, findings)), states, summary)
+        return Proof(holds, _told(prepared, map(finding_of, findings)), states, summary)
 
     found: Proof = _instead(launch, args, search)
     return found
@@ -158,7 +165,7 @@ def compare(
     """Show what a launch comes to under every control model and memory: `warpstep.compare`."""
 
     def search(prepared: Prepared) -> Comparison:
-        described, judge = prepared.taken.expecting(_judging(expect, rtol))
+        described, judge = prepared.taken.expecting(_judging(expect, rtol, prepared.taken))
         given = _options(prepared, dict(options, max_states=max_states))
         _none_is_chosen(given)
         defect, seen, text, data = _warpstep.compare(*_target(prepared), described, given, judge, None, seeds)
@@ -182,7 +189,8 @@ def replay(
 
     def search(prepared: Prepared) -> Run:
         given = _options(prepared, options)
-        return _replayed(_target(prepared), prepared.taken, given, text, (_judging(expect, rtol), None))
+        judging = _judging(expect, rtol, prepared.taken)
+        return _replayed(_target(prepared), prepared.taken, given, text, (judging, None))
 
     found: Run = _instead(launch, args, search)
     return found

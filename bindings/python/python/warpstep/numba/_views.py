@@ -7,28 +7,45 @@ one.
 
 from __future__ import annotations
 
+import functools
+import math
+from types import SimpleNamespace
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
-from warpstep.numba._launch import HERE
+from warpstep.numba._frames import HERE
 from warpstep.numba._machine import machine
 from warpstep.numba._memory import host_bytes
 
 
+@functools.cache
+def _numba() -> SimpleNamespace:
+    """What is used of numba-cuda, which is imported once somebody needs it."""
+    from numba.cuda.core import config
+    from numba.cuda.core.errors import NumbaPerformanceWarning
+    from numba.cuda.cudadrv import devicearray, driver
+
+    return SimpleNamespace(
+        config=config,
+        driver=driver,
+        Layout=devicearray._StridedLayoutShim,
+        View=devicearray._StridedMemoryViewShim,
+        Warning=NumbaPerformanceWarning,
+    )
+
+
 def shim(address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
     """A view of device memory as numba-cuda makes it."""
-    from numba.cuda.cudadrv import devicearray
-
     c_order, f_order = _contiguous(shape, strides, dtype.itemsize)
-    layout = devicearray._StridedLayoutShim(
+    layout = _numba().Layout(
         strides_in_bytes=strides,
         is_contiguous_c=c_order,
         is_contiguous_f=f_order,
         is_contiguous_any=c_order or f_order,
     )
-    size = int(np.prod(shape, dtype=np.int64))
-    return devicearray._StridedMemoryViewShim(ptr=address, shape=shape, dtype=dtype, size=size, _layout=layout)
+    return _numba().View(ptr=address, shape=shape, dtype=dtype, size=math.prod(shape), _layout=layout)
 
 
 def _contiguous(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[bool, bool]:
@@ -51,14 +68,15 @@ class HostCopy:
 
     def __init__(self, value: Any, copy: bool) -> None:
         self.value = value
-        array = value if isinstance(value, np.ndarray) else np.asarray(value)
-        order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-        packed: np.ndarray[Any, Any] = np.array(array, order=order, copy=True, subok=False)  # type: ignore[call-overload]
+        array = np.asarray(value)
+        flags = array.flags
+        # Elements that do not lie side by side are put side by side first, and those of a scalar lie nowhere yet.
+        side_by_side = (flags.c_contiguous or flags.f_contiguous) and isinstance(value, np.ndarray)
+        packed = array if side_by_side else np.array(array, order="C", copy=True)
         self._size = packed.nbytes
         self._address = 0
         if self._size:
-            memory = machine().memory
-            allocation = memory.allocate(self._size, temporary=True)
+            allocation = machine().memory.allocate(self._size, temporary=True)
             self._address = allocation.address
             if copy:
                 allocation.bytes[:] = packed.reshape(-1, order="A").view(np.uint8)
@@ -72,16 +90,16 @@ class HostCopy:
         """Give the host what the kernel left."""
         if not self._size:
             return
-        allocation, _ = machine().memory.find(self._address, self._size)
         value, packed = self.value, self._packed
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            return
+        allocation, _ = machine().memory.find(self._address, self._size)
         packed.reshape(-1, order="A").view(np.uint8)[:] = allocation.bytes
         if isinstance(value, np.ndarray):
-            if value.flags.writeable:
+            if not (packed is value or np.may_share_memory(packed, value)):
                 value[...] = packed
         elif isinstance(value, np.void):
-            from numba.cuda.cudadrv import driver
-
-            host_bytes(driver.host_pointer(value), self._size)[:] = packed.reshape(-1).view(np.uint8)
+            host_bytes(_numba().driver.host_pointer(value), self._size)[:] = packed.reshape(-1).view(np.uint8)
 
     def free(self) -> None:
         """The launch is over."""
@@ -95,12 +113,10 @@ class HostCopy:
 
 def to_view(obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False) -> tuple[Any, Any]:
     """The view of an argument, and its copy if it is of the host: what takes the place of `_to_strided_memory_view`."""
-    from numba.cuda.cudadrv import devicearray
-    from numba.cuda.cudadrv import driver as _driver
-
-    if isinstance(obj, devicearray._StridedMemoryViewShim):
+    numba = _numba()
+    if isinstance(obj, numba.View):
         return obj, False
-    if _driver.is_device_memory(obj):
+    if numba.driver.is_device_memory(obj):
         return obj._strided_memory_view_shim, False
     if not isinstance(obj, (np.ndarray, np.generic)):
         interface = getattr(obj, "__cuda_array_interface__", None)
@@ -129,15 +145,11 @@ def _interface_view(interface: Any) -> Any:
 
 def _warn(obj: Any, copy: bool, user_explicit: bool) -> None:
     """Warn of copies, as numba-cuda does where it is told to."""
-    from warnings import warn
-
-    from numba.cuda.core import config
-    from numba.cuda.core.errors import NumbaPerformanceWarning
-
+    config = _numba().config
     wanted = config.CUDA_WARN_ON_IMPLICIT_COPY and not config.DISABLE_PERFORMANCE_WARNINGS
     if wanted and copy and not user_explicit and isinstance(obj, np.ndarray):
         what = "Host array used in CUDA kernel will incur copy overhead to/from device."
-        warn(NumbaPerformanceWarning(what), stacklevel=2)
+        warn(_numba().Warning(what), stacklevel=2)
 
 
 def in_to_device(hint: Any, retr: list[Any], stream: Any = 0) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: that would take twice as long to make, for each argument of each launch. Nobody changes one.
+@dataclass(slots=True)
 class Memory:
     """Bytes of the host that a pointer gives a kernel."""
 
@@ -33,33 +35,36 @@ class Memory:
     owner: Any
 
     def bytes(self) -> NDArray[np.uint8]:
-        """Its bytes, not copied."""
-        return bytes_at(self.start, self.end, self.readonly)
+        """Its bytes, not copied, for as long as its owner is alive."""
+        if self.end <= self.start:
+            return np.empty(0, dtype=np.uint8)
+        array = np.frombuffer(self._view(), dtype=np.uint8)
+        array.flags.writeable = not self.readonly
+        return array
 
+    def buffer(self) -> Any:
+        """The same for the compiled part, which needs no array."""
+        return self.bytes() if self.readonly or self.end <= self.start else self._view()
 
-def bytes_at(start: int, end: int, readonly: bool = False) -> NDArray[np.uint8]:
-    """Give bytes of this process, which their owner keeps alive, as an array."""
-    if end <= start:
-        return np.empty(0, dtype=np.uint8)
-    array = np.frombuffer(memoryview((ctypes.c_uint8 * (end - start)).from_address(start)), dtype=np.uint8)
-    array.flags.writeable = not readonly
-    return array
+    def _view(self) -> memoryview[int]:
+        return memoryview((ctypes.c_uint8 * (self.end - self.start)).from_address(self.start)).cast("B")
 
 
 class Array:
     """A numpy array as Triton takes tensors: it asks them for a type and an address."""
 
-    __slots__ = ("array", "dtype")
+    __slots__ = ("address", "array", "dtype")
 
     def __init__(self, array: NDArray[Any]) -> None:
         #: The array.
         self.array = array
         #: Its type, by a name that Triton knows.
-        self.dtype = "bool" if array.dtype.kind == "b" else array.dtype.name
+        self.dtype = _NAMES.get(array.dtype) or _name(array.dtype)
+        self.address: int = array.__array_interface__["data"][0]
 
     def data_ptr(self) -> int:
         """Its address."""
-        return int(self.array.__array_interface__["data"][0])
+        return self.address
 
     # What the hooks of autotuning do to arguments.
     def zero_(self) -> None:
@@ -75,17 +80,37 @@ class Array:
         self.array[...] = other.array
 
 
+#: The names of types that arrays had, which numpy makes anew each time.
+_NAMES: dict[np.dtype[Any], str] = {}
+
+
+def _name(dtype: np.dtype[Any]) -> str:
+    if dtype.hasobject or not dtype.isnative or dtype.kind not in "biufV":
+        raise TypeError(f"an array of {dtype} is no argument of a Triton kernel: give numbers in native byte order")
+    name = _NAMES[dtype] = "bool" if dtype.kind == "b" else dtype.name
+    return name
+
+
 def wrapped(value: Any) -> Any:
     """Give a numpy array as Triton takes it, also in tuples, and everything else as it is."""
     if isinstance(value, np.ndarray):
-        if value.dtype.hasobject or not value.dtype.isnative or value.dtype.kind not in "biufV":
-            raise TypeError(
-                f"an array of {value.dtype} is no argument of a Triton kernel: give numbers in native byte order"
-            )
         return Array(value)
     if type(value) is tuple and any(isinstance(each, (np.ndarray, tuple)) for each in value):
         return tuple(wrapped(each) for each in value)
     return value
+
+
+def refusal(error: Exception, given: Iterable[Any]) -> TypeError | None:
+    """Say what Triton's own complaint about a value means, if it is one: a type's name alone, or no way to pass it."""
+    if isinstance(error, TypeError):
+        plain = str(error).startswith(("failed to specialize argument of type", "Unsupported type: "))
+        return TypeError(f"{error}: give an array of numpy, a tensor or a number") if plain else None
+    for value in given:
+        if isinstance(value, np.ndarray) and error.args == (Array(value).dtype,):
+            return TypeError(f"an array of {value.dtype} is no argument of a Triton kernel: give numbers that it has")
+        if error.args == (str(getattr(value, "dtype", "")).removeprefix("torch."),):
+            return TypeError(f"a tensor of {value.dtype} is no argument of a Triton kernel: give numbers that it has")
+    return None
 
 
 def unwrapped(value: Any) -> Any:
@@ -99,12 +124,14 @@ def unwrapped(value: Any) -> Any:
 
 def memory_of(value: Any, storage: bool = False) -> Memory | None:
     """Give the memory of a tensor or an array; `None` of what has no elements. `storage`: always with all of its storage."""
+    if isinstance(value, Array):
+        return _of_numpy(value.array, value.address, storage)
     value = unwrapped(value)
     if isinstance(value, np.ndarray):
-        return _of_numpy(value, storage)
+        return _of_numpy(value, value.__array_interface__["data"][0], storage)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
-        return _of_torch(value, storage)
+        return _of_torch(value, torch, storage)
     raise TypeError(
         f"a {type(value).__name__} is no memory that a kernel can work on: give a tensor of the CPU or a numpy array"
     )
@@ -120,21 +147,28 @@ def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bo
     return True
 
 
-def _of_torch(tensor: Any, storage: bool) -> Memory | None:
-    if tensor.layout != sys.modules["torch"].strided or tensor.untyped_storage().device.type != "cpu":
-        where = f"{tensor.layout} of {tensor.untyped_storage().device}" if hasattr(tensor, "layout") else "elsewhere"
+def _of_torch(tensor: Any, torch: Any, storage: bool) -> Memory | None:
+    if tensor.layout != torch.strided or tensor.device.type != "cpu":
         raise TypeError(
-            f"a tensor that is {where} has no memory here: give a strided tensor of the CPU, such as x.cpu()"
+            f"a tensor that is {tensor.layout} of {tensor.device} has no memory here: give a strided tensor of the CPU, such as "
+            "x.cpu()"
         )
-    if tensor.numel() == 0:
+    count, size = tensor.numel(), tensor.element_size()
+    if count == 0:
         return None
     held = tensor.untyped_storage()
-    first, last = held.data_ptr(), held.data_ptr() + held.nbytes()
-    address, size = address_of(tensor), tensor.element_size()
-    if storage or not _is_dense(tuple(tensor.shape), tuple(tensor.stride()), 1):
+    first = held.data_ptr()
+    last = first + held.nbytes()
+    address = first + tensor.storage_offset() * size
+    if storage or not (tensor.is_contiguous() or _is_dense(tuple(tensor.shape), tuple(tensor.stride()), 1)):
         start, end = first, last
     else:
-        start, end = address, address + tensor.numel() * size
+        start, end = address, address + count * size
+    if end > last or address >= last:
+        raise ValueError(
+            f"a tensor of {count * size} bytes has a storage of {held.nbytes()}, which was made smaller: give it the "
+            "storage that it had, or another tensor"
+        )
     return Memory(start, end, address, (first, last), False, tensor)
 
 
@@ -143,19 +177,22 @@ def address_of(tensor: Any) -> int:
     return int(tensor.untyped_storage().data_ptr()) + int(tensor.storage_offset()) * int(tensor.element_size())
 
 
-def _of_numpy(array: NDArray[Any], storage: bool) -> Memory | None:
+def _of_numpy(array: NDArray[Any], address: int, storage: bool) -> Memory | None:
     if array.size == 0:
         return None
+    flags = array.flags
+    if array.base is None and flags.c_contiguous:
+        end = address + array.nbytes
+        return Memory(address, end, address, (address, end), not flags.writeable, array)
     owner: NDArray[Any] = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     first, last = _span(owner)
     start, end = _span(array)
-    address = int(array.__array_interface__["data"][0])
     if storage or not _is_dense(array.shape, array.strides, array.itemsize):
         start, end = min(first, start), max(last, end)
     whole = (min(first, start), max(last, end))
-    return Memory(start, end, address, whole, not array.flags.writeable, array)
+    return Memory(start, end, address, whole, not flags.writeable, array)
 
 
 def _span(array: NDArray[Any]) -> tuple[int, int]:

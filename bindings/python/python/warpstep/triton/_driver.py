@@ -72,8 +72,7 @@ class Launcher:
     """Launches one compiled kernel; Triton makes one for each."""
 
     def __init__(self, source: Any, metadata: Any) -> None:
-        self._source = source
-        self._metadata = metadata
+        self._plan = _launch.Plan(source, metadata)
 
     def __call__(
         self,
@@ -91,7 +90,7 @@ class Launcher:
         """Launch it with so many blocks."""
         if enter is not None:
             enter(launch_metadata)
-        launched = _launch.launch_of(self._source, self._metadata, function, (x, y, z), stream, arguments)
+        launched = _launch.launch_of(self._plan, function, (x, y, z), stream, arguments)
         if launched is not None:
             _settings.current().act(launched)
         if leave is not None:

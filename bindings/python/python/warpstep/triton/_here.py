@@ -13,13 +13,14 @@ import triton
 import triton.testing
 from triton.backends import Backend as Registered
 from triton.backends import backends
+from triton.compiler import CompiledKernel
 from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from warpstep._module import Options, Run, native_options
 from warpstep.triton import _addresses, _settings, _torch, _tuning
-from warpstep.triton._arrays import memory_of, wrapped
+from warpstep.triton._arrays import memory_of, refusal, wrapped
 from warpstep.triton._backend import Backend, target_of
 from warpstep.triton._changes import Changes
 from warpstep.triton._driver import Driver
@@ -139,12 +140,18 @@ def _begin() -> Callable[[], None]:
 
 
 def _change_launches(changes: Changes) -> None:
-    """Have kernels take numpy arrays, and autotuning keep apart what it chooses here."""
+    """Have kernels take numpy arrays and be loaded once, and autotuning keep apart what it chooses here."""
     launch, tuned = JITFunction.run, Autotuner.run
 
     @functools.wraps(launch)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return launch(self, *map(wrapped, args), **_all_wrapped(kwargs))
+        try:
+            return launch(self, *map(wrapped, args), **_all_wrapped(kwargs))
+        except (KeyError, TypeError) as error:
+            better = refusal(error, (*args, *kwargs.values()))
+            if better is None:
+                raise
+            raise better from None
 
     @functools.wraps(tuned)
     def tune(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -155,6 +162,17 @@ def _change_launches(changes: Changes) -> None:
         finally:
             self.cache = before
 
+    handles = CompiledKernel._init_handles
+
+    # Triton does it again at each launch of a kernel without a module, and here is none that could be unloaded.
+    @functools.wraps(handles)
+    def init(self: Any) -> None:
+        mark = _settings.current().mark
+        if self.__dict__.get("_warpstep_mark") is not mark:
+            handles(self)
+            self._warpstep_mark = mark
+
+    changes.set(CompiledKernel, "_init_handles", init)
     changes.set(JITFunction, "run", run)
     changes.set(Autotuner, "run", tune)
 

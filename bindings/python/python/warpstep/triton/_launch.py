@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SCRATCH = ("global_scratch", "profile_scratch")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Launched:
     """A kernel with its shape and its arguments."""
 
@@ -49,7 +49,14 @@ class Launched:
 
     def options(self, more: Mapping[str, Any]) -> dict[str, Any]:
         """Give the options that hold, and more."""
-        return native_options({"benign": "same-value", **_settings.current().options, **more})
+        settings = _settings.current()
+        checks = tuple(_session.current.check) if _session.current is not None else ()
+        if more or settings.native is None or settings.native[0] != checks:
+            given = native_options({"benign": "same-value", **settings.options, **more})
+            if more:
+                return given
+            settings.native = (checks, given)
+        return settings.native[1]
 
     def kernel_for(self, options: Mapping[str, Any]) -> Kernel:
         """Give the kernel that is run with options: where races are looked for, replicas read what they use only."""
@@ -57,16 +64,18 @@ class Launched:
 
     def run(self, expect: Any = None, **more: Any) -> Run:
         """Run it as the settings and the session of pytest say."""
-        settings = _settings.current()
-        asked = _session.current or _session.Session()
-        if settings.seeds:
-            asked = replace(asked, seeds=max(asked.seeds, settings.seeds))
-        with_options = self.options(more)
-        taken = self.taken()
+        settings, session = _settings.current(), _session.current
+        options, taken = self.options(more), self.taken()
+        kernel = self.kernel_for(options)
         try:
-            run = launch_in_session(asked, self.kernel_for(with_options)[self.shape], taken, with_options, expect)
+            if settings.seeds or expect is not None or session is not None and session.asks:
+                asked = session or _session.Session()
+                asked = replace(asked, seeds=max(asked.seeds, settings.seeds))
+                run = launch_in_session(asked, kernel[self.shape], taken, options, expect)
+            else:
+                run = Run(*kernel.module.native.run(kernel.name, self.shape, taken.described, options))
         except Defect as error:
-            raise self._assertion(error, taken, with_options) from None
+            raise self._assertion(error, taken, options) from None
         settings.runs.append((self.name, run))
         if run.output:
             sys.stdout.write(run.printed)
@@ -119,34 +128,59 @@ def _owned(kernel: Kernel) -> Kernel:
     return kernel if text == kernel.module.text else Module(text, kernel.module.name)[kernel.name]
 
 
+class Plan:
+    """What is the same in all launches of a compiled kernel."""
+
+    def __init__(self, source: Any, metadata: Any) -> None:
+        clusters = getattr(metadata, "num_ctas", 1)
+        if clusters != 1:
+            raise NotImplementedError(f"num_ctas={clusters}: blocks in clusters are not supported; give num_ctas=1")
+        self.metadata = metadata
+        self.threads = int(metadata.num_warps) * int(metadata.warp_size)
+        self.path = _path(source)
+        # Sources that are no Python have numbers for names.
+        self.signature = {str(name): kind for name, kind in source.signature.items()}
+        self.described = bool(getattr(metadata, "tensordesc_meta", None))
+        #: The arguments that are parameters, if none of them is taken apart: their numbers, names and types.
+        self.plain: list[tuple[int, str, str]] | None = None
+        if all(isinstance(kind, str) and not kind.startswith("tensordesc") for kind in self.signature.values()):
+            all_of = enumerate(self.signature.items())
+            self.plain = [(at, name, kind) for at, (name, kind) in all_of if kind != "constexpr"]
+        #: The kernel as it was loaded last, and as it is run.
+        self.kernel: tuple[Kernel, Kernel] | None = None
+
+    def given(self, arguments: tuple[Any, ...]) -> list[Given]:
+        """The parameters of a launch."""
+        if self.plain is None:
+            return list(flattened(self.signature, arguments, self.described))
+        return [(name, kind, arguments[at]) for at, name, kind in self.plain]
+
+    def located(self, kernel: Kernel) -> Kernel:
+        """The kernel with the file that it is written in."""
+        if self.kernel is None or self.kernel[0] is not kernel:
+            self.kernel = (kernel, _located(kernel, self.path))
+        return self.kernel[1]
+
+
 def launch_of(
-    source: Any, metadata: Any, function: Loaded, grid: tuple[int, int, int], stream: Any, arguments: tuple[Any, ...]
+    plan: Plan, function: Loaded, grid: tuple[int, int, int], stream: Any, arguments: tuple[Any, ...]
 ) -> Launched | None:
     """Give the launch of a compiled kernel; `None` where it has no blocks."""
     if 0 in grid:
         return None
-    clusters = getattr(metadata, "num_ctas", 1)
-    if clusters != 1:
-        raise NotImplementedError(f"num_ctas={clusters}: blocks in clusters are not supported; give num_ctas=1")
-    signature = source.signature
-    described = bool(getattr(metadata, "tensordesc_meta", None))
-    given = list(flattened(_named(source, signature), arguments, described))
+    shape = shaped(grid, plan.threads, function.shared)
+    given = plan.given(arguments)
     wanted = len(function.kernel.parameters) - len(given)
     if not 0 <= wanted <= len(_SCRATCH):
         kernel, count = function.kernel, len(given)
         raise RuntimeError(
             f"{kernel} has {len(kernel.parameters)} parameters, and {count} arguments were given for them"
         )
-    blocks = grid[0] * grid[1] * grid[2]
-    given += [(name, "*i8", _scratch(name, metadata, blocks, stream)) for name in _SCRATCH[:wanted]]
-    shape = shaped(grid, int(metadata.num_warps) * int(metadata.warp_size), function.shared)
-    kernel = _located(function.kernel, _path(source))
-    return Launched(metadata.name, kernel, shape, tuple(given), _settings.current().storage)
-
-
-def _named(source: Any, signature: Any) -> Mapping[str, Any]:
-    """The signature by names, which sources that are no Python have numbers for."""
-    return {str(name): kind for name, kind in signature.items()}
+    blocks = shape[0][0] * shape[0][1] * shape[0][2]
+    for name in _SCRATCH[:wanted]:
+        given.append((name, "*i8", _scratch(name, plan.metadata, blocks, stream)))
+    kernel, storage = plan.located(function.kernel), _settings.current().storage
+    return Launched(plan.metadata.name, kernel, shape, tuple(given), storage)
 
 
 def _scratch(name: str, metadata: Any, blocks: int, stream: Any) -> Any:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from typing import Any, Unpack
 
 from warpstep import _warpstep
 from warpstep._arguments import Described
 from warpstep._errors import Error
 from warpstep._module import Options, Run, Shape
-from warpstep._searches import (
-    Comparison,
-    Finding,
-    Hunted,
-    Proof,
-    Seen,
-    _finding,
-    _hunted,
-    _none_is_chosen,
-    _schedule_of,
-)
+from warpstep._results import Comparison, Finding, Hunted, Proof, Seen, finding_of
+from warpstep._searches import Ready, Workers, _none_is_chosen, _schedule_of, seeded
 from warpstep.triton import _settings
 from warpstep.triton._launch import Launched
 
@@ -50,14 +42,20 @@ class Prepared:
         first_seed: int = 0,
         expect: Any = None,
         jobs: int | None = None,
+        executor: Executor | None = None,
+        shards: int | None = None,
         **options: Unpack[Options],
     ) -> Hunted:
-        """Run the default schedule and one for each seed, and give every distinct defect: as of `warpstep.hunt`."""
-        if seeds < 0 or first_seed < 0:
-            raise ValueError(f"seeds={seeds}, first_seed={first_seed}: neither is below 0")
-        target, described, judge, given, _owners = self._search(expect, dict(options, jobs=jobs))
-        seeded = (first_seed, first_seed + seeds)
-        return _hunted(_warpstep.hunt(*target, described, given, judge, None, seeded))
+        """Run the default schedule and one for each seed, and give every distinct defect: as of `warpstep.hunt`.
+
+        Workers of an `executor` are given the PTX and what the tensors hold; they need Triton only where there is an `expect`.
+        """
+        numbers = seeded(first_seed, seeds)
+        on = Workers(executor, shards, jobs)
+        given, taken = self._launched.options(dict(options, jobs=on.jobs)), self._launched.taken()
+        described, judge = taken.expecting(expect)
+        ready = Ready(self._launched.kernel_for(given), self._launched.shape, described, given, judge)
+        return on.hunt(ready, numbers)
 
     def prove(
         self, *, expect: Any = None, progress: str = "fair", max_states: int | None = None, **options: Unpack[Options]
@@ -67,7 +65,7 @@ class Prepared:
             expect, dict(options, progress=progress, max_states=max_states)
         )
         holds, findings, states, summary = _warpstep.prove(*target, described, given, judge, None)
-        return Proof(holds, tuple(map(_finding, findings)), states, summary)
+        return Proof(holds, tuple(map(finding_of, findings)), states, summary)
 
     def compare(
         self, *, expect: Any = None, seeds: int = 200, max_states: int | None = None, **options: Unpack[Options]

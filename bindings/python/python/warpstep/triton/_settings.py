@@ -39,6 +39,10 @@ class Settings:
     act: Callable[[Launched], Any] = lambda launched: launched.run()
     #: Whether autotuning has met a configuration that fits, where the first one is to be chosen.
     fits: bool = False
+    #: Nothing else: kernels that were made ready here have it.
+    mark: object = field(default_factory=object)
+    #: The options as the compiled part takes them, with the checks of the pytest session that they were made for.
+    native: tuple[tuple[str, ...], dict[str, Any]] | None = None
     #: The launches that ended as they should, with the names of their kernels.
     runs: list[tuple[str, Run]] = field(default_factory=list)
 

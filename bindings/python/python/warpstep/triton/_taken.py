@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,19 @@ from warpstep.triton._arrays import Memory, address_of, memory_of, unwrapped
 from warpstep.triton._values import Given, packed
 
 #: PTX's words for what Triton's pointers point at, where another word than that of bits says more.
-_ELEMENTS = {
+_WORDS = {
     "fp16": "f16", "bf16": "bf16", "fp32": "f32", "fp64": "f64",
     "i8": "s8", "i16": "s16", "i32": "s32", "i64": "s64",
     "u8": "u8", "u16": "u16", "u32": "u32", "u64": "u64",
 }  # fmt: skip
+#: The same by the pointers' types, as far as they were met: ``"*fp32"``, ``"*kfp32"`` of one that is constant.
+_ELEMENTS: dict[str, str] = {}
 _NULL: Described = ("null",)
+
+
+def _element(kind: str) -> str:
+    word = _ELEMENTS[kind] = _WORDS.get(kind[1:].removeprefix("k"), "b8")
+    return word
 
 
 class Taken(Arguments):
@@ -47,7 +54,7 @@ class Taken(Arguments):
             if kind.startswith("*") and not isinstance(value, int):
                 memory = None if value is None else memory_of(value, storage)
                 if memory is not None:
-                    self._pass(place, name, _ELEMENTS.get(kind[1:].removeprefix("k"), "b8"), memory)
+                    self._pass(place, name, _ELEMENTS.get(kind) or _element(kind), memory)
                     self._values.append((unwrapped(value), place))
                     if kind[-3:] == "i64" or kind[-3:] == "u64":
                         tables.append(place)
@@ -80,6 +87,8 @@ class Taken(Arguments):
 
     def _apart(self) -> None:
         """Pass the whole storage of arguments that share a part of their memory, and of pointers into the midst of theirs."""
+        if len(self._memories) < 2 and all(memory.address == memory.start for _, memory in self._memories.values()):
+            return
         memories = sorted(self._memories.items(), key=lambda each: (each[1][1].start, -each[1][1].end))
         wholes: list[tuple[int, int, str, Any]] = []
         before: tuple[str, Memory] | None = None
@@ -139,27 +148,56 @@ class Taken(Arguments):
             return self.described, None
         if not callable(expect):
             raise TypeError("expect is code here: it is called with the tensors and arrays that a run left")
-        memories, values = self._memories, self._values
-
-        def judge(left: list[bytes]) -> str | None:
-            held = dict(zip(sorted(memories), left, strict=True))
-            return judged(expect, [_like(value, memories[at][1].start, held[at]) for value, at in values])
-
-        return self.described, judge
+        places = sorted(self._memories)
+        values = [(Layout.of(value, self._memories[at][1].start), places.index(at)) for value, at in self._values]
+        return self.described, _Judge(expect, values)
 
 
 def _described(kind: str, name: str, element: str, memory: Memory) -> Described:
-    return (kind, name, element, memory.bytes(), memory.readonly, None)
+    return (kind, name, element, memory.buffer(), memory.readonly, None)
 
 
-def _like(value: Any, start: int, held: bytes) -> Any:
-    """What a run left, as the tensor or the array that was given."""
-    if isinstance(value, np.ndarray):
-        offset = int(value.__array_interface__["data"][0]) - start
-        return np.ndarray(value.shape, value.dtype, bytearray(held), offset, value.strides)
-    torch = sys.modules["torch"]
-    flat = torch.frombuffer(bytearray(held), dtype=torch.uint8)
-    offset, size = address_of(value) - start, value.element_size()
-    flat = flat[offset % size :]
-    typed = flat[: flat.numel() // size * size].view(value.dtype)
-    return typed.as_strided(tuple(value.shape), tuple(value.stride()), offset // size)
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor or an array lies in bytes, without them."""
+
+    #: Whether it is a tensor of torch.
+    torch: bool
+    dtype: Any
+    shape: tuple[int, ...]
+    #: In bytes of an array, in elements of a tensor.
+    strides: tuple[int, ...]
+    #: How far behind the first byte it begins, and the bytes of an element.
+    offset: int
+    size: int
+
+    @classmethod
+    def of(cls, value: Any, start: int) -> Layout:
+        """That of a tensor or an array in bytes which begin at an address."""
+        if isinstance(value, np.ndarray):
+            offset = int(value.__array_interface__["data"][0]) - start
+            return cls(False, value.dtype, value.shape, value.strides, offset, value.itemsize)
+        strides, offset = tuple(value.stride()), address_of(value) - start
+        return cls(True, value.dtype, tuple(value.shape), strides, offset, value.element_size())
+
+    def made(self, held: bytes) -> Any:
+        """A tensor or an array of other bytes that lies in them in the same way."""
+        if not self.torch:
+            return np.ndarray(self.shape, self.dtype, bytearray(held), self.offset, self.strides)
+        import torch
+
+        flat = torch.frombuffer(bytearray(held), dtype=torch.uint8)[self.offset % self.size :]
+        typed = flat[: flat.numel() // self.size * self.size].view(self.dtype)
+        return typed.as_strided(self.shape, self.strides, self.offset // self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Code that is asked whether what a run left is right. It can be pickled if the code can."""
+
+    expect: Callable[..., Any]
+    #: The tensors and arrays among the arguments, each with the number of the memory that it is in.
+    values: list[tuple[Layout, int]]
+
+    def __call__(self, left: list[bytes]) -> str | None:
+        return judged(self.expect, [layout.made(left[at]) for layout, at in self.values])

@@ -67,15 +67,19 @@ def _change_tensors(changes: Changes, torch: Any) -> None:
     changes.set(torch.nn.Module, "cuda", same)
     changes.set(torch.Tensor, "is_cuda", property(lambda self: self.device.type == "cpu"))
 
-    def data_ptr(self: Any) -> int:
-        remember(self)
-        return address_of(self)
-
     ask = torch.Tensor.data_ptr
 
     @functools.wraps(ask)
     def asked(self: Any) -> int:
-        return data_ptr(self) if self.layout == torch.strided and self.device.type == "cpu" else int(ask(self))
+        # Triton itself asks at each launch how the address is aligned, in a function of this name: that is no address in a table.
+        if (
+            sys._getframe(1).f_code.co_name == "dynamic_func"
+            or self.layout != torch.strided
+            or self.device.type != "cpu"
+        ):
+            return int(ask(self))
+        remember(self)
+        return address_of(self)
 
     changes.set(torch.Tensor, "data_ptr", asked)
 

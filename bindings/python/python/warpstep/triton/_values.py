@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -42,13 +43,19 @@ def _descriptor(name: str, kind: str, value: Any, described: bool) -> Iterator[G
             f"`{name}` is a descriptor of a tensor, which this target's copy engine reads (TMA): give target=80, where Triton "
             "makes loads and stores of it"
         )
-    try:
-        from triton.backends.driver import decompose_descriptor, expand_signature
-    except ImportError:
-        raise NotImplementedError(f"`{name}` is a descriptor of a tensor: this version of Triton is too old") from None
-    kinds = expand_signature([kind], None, "nvTmaDesc")
-    values = decompose_descriptor(value)
-    for k, (part, each) in enumerate(zip(kinds, values, strict=True)):
+    found = re.match(r"tensordesc<([^[>]*)\[([^]]*)\]", kind)
+    if found is None:
+        raise NotImplementedError(f"`{name}` is {kind}: there is no such parameter here")
+    # Shape and strides come twice, since Triton's own lowering of loads and stores has no use for those of the engine's descriptor.
+    # A version before 3.6 has one flag.
+    pieces = [("*" + found.group(1), value.base)]
+    pieces += [("i64", each) for each in (*value.shape, *value.strides)]
+    pieces.append(("i1", value.padding == "nan"))
+    if hasattr(value, "round_f32_to_tf32"):
+        pieces.append(("i1", value.round_f32_to_tf32))
+    pieces += [("i32", each) for each in value.shape]
+    pieces += [("i64", each) for each in value.strides]
+    for k, (part, each) in enumerate(pieces):
         yield (name if k == 0 else f"{name}.{k}"), part, each
 
 
