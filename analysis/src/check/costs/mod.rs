@@ -258,7 +258,7 @@ impl Sink for Costs {
     const FRUGAL: bool = true;
 
     fn needs(&self) -> Needs {
-        Needs { steps: Some(Arc::new(FixedBitSet::new())), rules: false, quiet: Arc::default() }
+        Needs { steps: Some(Arc::new(FixedBitSet::new())), rules: false, quiet: Arc::default(), rows: false }
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {

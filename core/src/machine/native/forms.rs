@@ -6,6 +6,7 @@
 
 use super::each::{Access, Each};
 use super::ops::{Ops, scalar_op, strip_op};
+use super::watch::Watch;
 use crate::machine::control::TokenKind;
 use crate::program::affine::{Line, Pattern};
 use crate::program::env::{Function, ProgEnv};
@@ -193,6 +194,7 @@ impl Forms {
         code: &[Instr],
         patterns: &Patterns,
         tokens: &[Option<Vec<Token>>],
+        watch: &Watch,
     ) -> Self {
         let (count, start) = (function.slots.count(), function.start.0);
         let predicates = usize::from(function.slots.w) + usize::from(function.slots.q);
@@ -213,6 +215,7 @@ impl Forms {
                 if tokens[k].is_none() && matches!(way, Way::Push | Way::Sync) {
                     way = Way::Outside;
                 }
+                way = watch.way(k, i, way, env);
                 ways[k] = way;
                 let mut out = lines[k].clone();
                 writes(i, env, |class, slot| {

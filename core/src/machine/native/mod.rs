@@ -22,6 +22,8 @@ mod phases;
 mod plan;
 mod regions;
 mod session;
+mod tell;
+mod watch;
 
 pub(in crate::machine) use go::{Went, go, settle};
 pub(in crate::machine) use lines::Lines;

@@ -2,6 +2,7 @@
 //! stack before each instruction.
 
 use super::forms::{Forms, Patterns, Token, Way, successors};
+use super::watch::Watch;
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
@@ -92,6 +93,8 @@ pub(super) struct Plan {
     pub regions: Vec<Option<Region>>,
     /// Threads from a warp's first one to that of a warp that comes soon; zero where blocks are not rows of warps.
     pub ahead: u32,
+    /// What is told to somebody who observes.
+    pub watch: Watch,
 }
 
 /// See [`Plan::ahead`].
@@ -101,7 +104,7 @@ const fn ahead([x, y, z]: [u32; 3]) -> u32 {
 
 impl Plan {
     /// Of an entry whose blocks have a shape. `None`: it is too large, or goes ways that native code does not.
-    pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3], multiples: &[u32]) -> Option<Self> {
+    pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3], multiples: &[u32], watch: &Watch) -> Option<Self> {
         let function = env.function(id).filter(|f| f.defined && f.entry)?.clone();
         let code = env.code.get(function.start.0 as usize..function.end.0 as usize)?.to_vec();
         let count = function.slots.count();
@@ -124,7 +127,7 @@ impl Plan {
         let assumptions: BTreeSet<u32> = affine.assumptions().map(|Pc(pc)| pc - start).collect();
         let alive = alive(env, id, &function, code.len())?;
         let tokens = tokens(env, &code, start);
-        let Forms { lines, ways } = Forms::of(env, &function, &code, &patterns, &tokens);
+        let Forms { lines, ways } = Forms::of(env, &function, &code, &patterns, &tokens, watch);
         let leaders = leaders(&code, &ways, &patterns, start);
         let mut fixed = FixedBitSet::with_capacity(count);
         fixed.insert_range(..);
@@ -175,6 +178,7 @@ impl Plan {
             places: vec![None; count],
             regions: Vec::new(),
             ahead: ahead(block),
+            watch: watch.clone(),
         };
         plan.hold(env);
         Some(plan)
