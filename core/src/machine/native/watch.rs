@@ -1,4 +1,4 @@
-//! What somebody who observes a kernel has to be told of it while it runs natively.
+//! What somebody who observes a kernel has to be told of it while it runs natively (D-native-checks).
 //!
 //! An observer says of each instruction where its accesses need not be told ([`Needs::quiet`]). Those are made as if nobody
 //! observed: a site never leads outside of that range, so that an access which leaves it is the interpreter's. The others are told
@@ -6,12 +6,11 @@
 //! interpreter, before anything was done. Accesses that are no rows of words are made by way of the machine, which tells them.
 
 use super::each::{Access, Each};
-use super::forms::Way;
 use crate::base::Pc;
 use crate::machine::grid::loaded::Loaded;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, Op};
-use crate::verdict::{Extent, Needs, Row};
+use crate::verdict::{Extent, Needs};
 use std::collections::BTreeSet;
 
 /// What is told of a kernel, by instruction from its start. Nothing, where nobody observes.
@@ -48,17 +47,9 @@ impl Watch {
         self.accesses.contains(&k)
     }
 
-    /// How an instruction is compiled that nobody observed would be compiled in some `way`.
-    pub fn way(&self, k: usize, i: &Instr, way: Way, env: &ProgEnv) -> Way {
-        if self.steps.contains(&k) {
-            return Way::Outside;
-        }
-        let word = || Access::of(i, env).is_some_and(|access| access.bytes == Row::WORD);
-        match way {
-            Way::LoadOne | Way::LoadRow | Way::StoreRow if self.tells(k) && !word() => Way::Helper,
-            Way::Each if self.tells(k) => Way::Helper,
-            way => way,
-        }
+    /// Whether the step of an instruction is told.
+    pub fn steps(&self, k: usize) -> bool {
+        self.steps.contains(&k)
     }
 }
 

@@ -1,6 +1,5 @@
 //! What a function is made of while it is made: the state of [`Emit`], values, and accesses of what is ours.
 
-use super::told::Told;
 use crate::machine::native::plan::Plan;
 use crate::program::affine::Line;
 use crate::program::env::ProgEnv;
@@ -214,6 +213,14 @@ pub(super) struct Rows {
     pub differ: [Value; 2],
     /// The address of each half's first lane.
     pub first: [Value; 2],
+}
+
+/// An access that is to be told: its instruction, where the words of the first lane of each half are, and bytes from lane to lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub k: usize,
+    pub first: [Value; 2],
+    pub step: u32,
 }
 
 /// Where accesses go that are checked together: where offset 0 is, from which offset to which they go, and the site that they have.

@@ -1,7 +1,7 @@
 //! Accesses that are told to an observer as rows: all those of a segment at once, in their order, behind its checks.
 
 use super::super::forms::Way;
-use super::builder::{Emit, common, offset, trusted};
+use super::builder::{Emit, Told, common, offset, trusted};
 use crate::base::mutant::{Mutant, on};
 use crate::program::ops::Class;
 use crate::verdict::Row;
@@ -11,14 +11,6 @@ use std::mem::offset_of;
 
 /// Lanes of a half.
 const HALF: i64 = 16;
-
-/// An access that is to be told: its instruction, and where the words of the first lane of each half are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
-    k: usize,
-    first: [Value; 2],
-    step: u32,
-}
 
 impl Emit<'_, '_> {
     /// A site is made for the accesses of one instruction more.
