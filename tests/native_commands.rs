@@ -24,7 +24,7 @@ fn engines_tell_the_same_of_cases_under_checks() {
         for checks in ["races", "bounds", "races,bounds"] {
             let told = |engine: &'static str| {
                 let mut arguments = own.clone();
-                arguments.extend(["--engine", engine, "--max-steps", "200000", "--check", checks]);
+                arguments.extend(["--engine", engine, "--max-steps", "20000", "--check", checks]);
                 let output = case.run(&arguments).unwrap();
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
                 (output.status.code(), text(&output.stdout), text(&output.stderr))
