@@ -144,12 +144,20 @@ fn machine_code_is_told_of() {
             expect(&folder, &["run", ".", "--engine", "native", "--stats"], 0, &["as expected", "100.0 % of all"]);
         assert_ne!(none, all);
     }
-    expect(
-        &folder,
-        &["run", ".", "--engine", "native", "--stats", "--check", "races"],
-        0,
-        &["a run under a check is interpreted"],
+    let under = |checks: &str| {
+        let checks = checks.split(',').flat_map(|check| ["--check", check]);
+        let flags = ["run", ".", "--engine", "native", "--stats"].into_iter().chain(checks);
+        expect(&folder, &flags.collect::<Vec<_>>(), 0, &["machine code: "])
+    };
+    if cfg!(all(feature = "native", target_arch = "x86_64")) {
+        assert!(under("races").contains("100.0 % of all, under --check races"));
+        assert!(under("races,bounds").contains("100.0 % of all, under --check races,bounds"));
+    }
+    assert!(
+        under("races,div0").contains("machine code: 0 thread instructions, 0.0 % of all; a run under --check div0 is")
     );
+    let flags = ["run", ".", "--engine", "native", "--stats", "--check", "races", "--hash"];
+    expect(&folder, &flags, 0, &["a run with --hash is interpreted"]);
     let auto = expect(&folder, &["run", ".", "--stats"], 0, &["machine code: 0 "]);
     assert_eq!(none, auto);
 }

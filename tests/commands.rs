@@ -29,6 +29,7 @@ mod litmus_tool;
 mod lsc_prove;
 mod memenv;
 mod memp;
+mod native_commands;
 mod prove;
 mod readme;
 mod reports;

@@ -23,6 +23,7 @@ mod mbarriers;
 mod meetings;
 mod mutations;
 mod native;
+mod native_checks;
 mod programs;
 mod programs_world;
 mod progress;

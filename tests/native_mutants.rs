@@ -1,8 +1,9 @@
 //! Deliberate errors in what makes native code: some random program can then tell it from the interpreter.
 
-use crate::native_programs::{compared, written};
+use crate::native_programs::{compared, compared_under, strays, written};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use warpstep::base::mutant::{Mutant, select};
+use warpstep::check::Check;
 
 const MUTANTS: &[Mutant] = &[
     Mutant::NativeNan,
@@ -35,19 +36,24 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeNegative,
 ];
 
+/// Those in what a check is told of native code.
+const TOLD: &[Mutant] = &[Mutant::NativeTold, Mutant::NativeQuiet, Mutant::NativeArrive];
+
 /// Programs that are tried.
 const PROGRAMS: u64 = 300;
 
 pub fn are_noticed() {
+    let checks = [Check::Races, Check::Bounds];
     let mut missed = Vec::new();
-    for mutant in MUTANTS {
+    for (mutant, told) in MUTANTS.iter().map(|m| (m, false)).chain(TOLD.iter().map(|m| (m, true))) {
         select(Some(*mutant));
         // A comparison that fails panics.
         let differs = |compare: &dyn Fn() -> u32| catch_unwind(AssertUnwindSafe(compare)).is_err();
-        let noticed = if differs(&|| written(2)) {
+        let noticed = if differs(&|| if told { strays(&checks) } else { written(2) }) {
             Some("as it was written".to_owned())
         } else {
-            (0..PROGRAMS).find(|seed| differs(&|| compared(*seed, 2))).map(|seed| seed.to_string())
+            let run = |seed: u64| if told { compared_under(seed, 2, &checks[..1]) } else { compared(seed, 2) };
+            (0..PROGRAMS).find(|seed| differs(&|| run(*seed))).map(|seed| seed.to_string())
         };
         select(None);
         match noticed {

@@ -38,6 +38,12 @@ impl Sink for Both<'_> {
     }
 }
 
+/// The text of a kernel that accesses memory row by row, and the shape of its grid and blocks.
+pub fn generated(seed: u64) -> (String, ([u32; 3], [u32; 3])) {
+    let kernel = if seed.is_multiple_of(8) { crowds(seed) } else { rows(seed) };
+    (kernel.text, ([kernel.blocks, 1, 1], [kernel.threads, 1, 1]))
+}
+
 fn program(kernel: &Kernel, control: ControlModel) -> Arc<ProgEnv> {
     let mut sources = SourceMap::default();
     let file = sources.add("generated.ptx", kernel.text.as_str());

@@ -5,6 +5,7 @@ use crate::native_modes::{MODES, pairs};
 use std::fmt::Write;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
+use warpstep::check::{Benign, Bounds, Check, Observers, Races, RacesOptions};
 use warpstep::launch::build;
 use warpstep::machine::{Config, Context, ControlModel, Engine, Launch};
 use warpstep::program::env::ProgEnv;
@@ -413,6 +414,7 @@ fn told(
     control: ControlModel,
     seed: Option<u64>,
     engine: Engine,
+    checks: &[Check],
 ) -> (String, Vec<u8>) {
     // A number that is a multiple of the warp's size or none.
     let n: u32 = if block[0] % 3 == 2 { 64 } else { 5 };
@@ -425,9 +427,26 @@ fn told(
     let params = [&memory.to_le_bytes()[..], &n.to_le_bytes()].concat();
     let launch = Launch { entry: "k".into(), grid, block, shared_bytes: 0, params };
     let mut printed = Vec::new();
-    let ended = context.launch(&launch, &mut |bytes| printed.extend_from_slice(bytes));
+    let mut print = |bytes: &[u8]| printed.extend_from_slice(bytes);
+    let (ended, found) = if checks.is_empty() {
+        (context.launch(&launch, &mut print), String::new())
+    } else {
+        let mut observers =
+            Observers::of(checks, env, RacesOptions { benign: Benign::None, ..RacesOptions::default() });
+        (context.launch_with(&launch, &mut observers, &mut print), found_by(&observers))
+    };
     let bytes = context.bytes(memory, 40_000).unwrap_or_default().to_vec();
-    (format!("{ended:?} {} {printed:?}", context.clock()), bytes)
+    (format!("{ended:?} {} {printed:?} {found}", context.clock()), bytes)
+}
+
+/// What checks have found, in its order.
+pub fn found_by(observers: &Observers) -> String {
+    let races = observers.get::<Races>().map(|races| {
+        let [shown, hidden] = [races.findings().collect::<Vec<_>>(), races.hidden().collect()];
+        format!("{shown:?} {hidden:?} {:?}", races.unordered().collect::<Vec<_>>())
+    });
+    let lost = observers.get::<Bounds>().map(|bounds| bounds.lost().collect::<Vec<_>>());
+    format!("{races:?} {lost:?}")
 }
 
 /// The bytes in which two differ, and where.
@@ -436,25 +455,98 @@ fn differing(a: &[u8], b: &[u8]) -> Vec<(usize, u8, u8)> {
     all.map(|(at, (a, b))| (at, *a, *b)).take(40).collect()
 }
 
+/// A store whose address is made of one buffer and may lead to another one, which is read.
+const STRAYS: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry k(.param .u64 to, .param .u64 from, .param .u32 far)
+{
+    .reg .b32 %t, %x, %f; .reg .b64 %to, %from, %far, %at;
+    ld.param.u64 %to, [to];
+    ld.param.u64 %from, [from];
+    ld.param.u32 %f, [far];
+    mul.wide.s32 %far, %f, 256;
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %at, %t, 4;
+    add.u64 %to, %to, %at;
+    add.u64 %from, %from, %at;
+    ld.global.u32 %x, [%from];
+    add.u32 %x, %x, %t;
+    add.u64 %to, %to, %far;
+    st.global.u32 [%to], %x;
+    ret;
+}
+";
+
+/// Compares runs under checks in which accesses leave what their addresses were made of, and such in which they do not.
+pub fn strays(checks: &[Check]) -> u32 {
+    let mut sources = SourceMap::default();
+    let id = sources.add("strays.ptx", STRAYS);
+    let env = Arc::new(build(&[id], Some(ControlModel::Its), &sources).unwrap());
+    let told = |engine: Engine, far: bool| {
+        let config = Config { control: Some(ControlModel::Its), engine, ..Config::default() };
+        let mut context = Context::new(Arc::clone(&env), config).unwrap();
+        let [to, from] = ["to", "from"].map(|name| context.alloc(name, 512).unwrap());
+        let apart = from.wrapping_sub(to).cast_signed();
+        assert_eq!(apart % 256, 0);
+        let far = if far { i32::try_from(apart / 256).unwrap() } else { 0 };
+        let params = [&to.to_le_bytes()[..], &from.to_le_bytes(), &far.to_le_bytes()].concat();
+        let launch = Launch { entry: "k".into(), grid: [2, 1, 1], block: [64, 1, 1], shared_bytes: 0, params };
+        let mut observers =
+            Observers::of(checks, &env, RacesOptions { benign: Benign::None, ..RacesOptions::default() });
+        let ended = context.launch_with(&launch, &mut observers, &mut |_| ());
+        let bytes = [to, from].map(|at| context.bytes(at, 512).unwrap_or_default().to_vec());
+        (format!("{ended:?} {}", found_by(&observers)), bytes, context.native() > 0)
+    };
+    for far in [false, true] {
+        let (wanted, seen) = (told(Engine::Interpreter, far), told(Engine::Native { trip: 0 }, far));
+        assert_eq!((&wanted.0, &wanted.1), (&seen.0, &seen.1));
+        assert_eq!(wanted.0.starts_with("Err"), far, "{}", wanted.0);
+        assert!(far || seen.2, "{checks:?}: it is native where nothing is wrong");
+    }
+    2
+}
+
+/// Compares the runs of a random program under checks; gives how many native runs there were.
+pub fn compared_under(seed: u64, most: u32, checks: &[Check]) -> u32 {
+    same_under(&program(seed), ([2, 1, 1], shape(seed)), &[None], most, checks)
+}
+
+/// The shape of the blocks of a random program.
+fn shape(seed: u64) -> [u32; 3] {
+    let blocks = [[64, 1, 1], [16, 4, 1], [16, 8, 1], [48, 1, 1], [8, 8, 1], [32, 2, 1], [7, 5, 1], [32, 1, 1]];
+    blocks[(seed % blocks.len() as u64) as usize]
+}
+
 /// Compares the runs of a random program; gives how many native runs there were.
 pub fn compared(seed: u64, most: u32) -> u32 {
-    let blocks = [[64, 1, 1], [16, 4, 1], [16, 8, 1], [48, 1, 1], [8, 8, 1], [32, 2, 1], [7, 5, 1], [32, 1, 1]];
-    let block = blocks[(seed % blocks.len() as u64) as usize];
-    same(&program(seed), ([2, 1, 1], block), &[None, Some(seed)], most)
+    same(&program(seed), ([2, 1, 1], shape(seed)), &[None, Some(seed)], most)
 }
 
 /// Compares native runs of a program, on a grid of blocks, with the interpreter's, left at every segment up to a number; gives how
 /// many there were.
 pub fn same(text: &str, shape: ([u32; 3], [u32; 3]), schedules: &[Option<u64>], most: u32) -> u32 {
+    same_under(text, shape, schedules, most, &[])
+}
+
+/// The same of runs under checks.
+pub fn same_under(
+    text: &str,
+    shape: ([u32; 3], [u32; 3]),
+    schedules: &[Option<u64>],
+    most: u32,
+    checks: &[Check],
+) -> u32 {
     let mut runs = 0;
     for control in [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit] {
         let mut sources = SourceMap::default();
         let id = sources.add("random.ptx", text);
         let env = Arc::new(build(&[id], Some(control), &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}")));
         for schedule in schedules {
-            let wanted = told(&env, shape, control, *schedule, Engine::Interpreter);
+            let wanted = told(&env, shape, control, *schedule, Engine::Interpreter, checks);
             for trip in 0..=most {
-                let seen = told(&env, shape, control, *schedule, Engine::Native { trip });
+                let seen = told(&env, shape, control, *schedule, Engine::Native { trip }, checks);
                 assert!(
                     seen == wanted,
                     "{control:?} {schedule:?} {trip} {shape:?}\n{}\n{}\n{:?}\n{text}",

@@ -125,6 +125,12 @@ impl Check {
         self.looks() != Looks::Nowhere
     }
 
+    /// Whether kernels that it observes may run natively ([`Needs::rows`](crate::verdict::Needs::rows)), as those that nobody observes.
+    #[must_use]
+    pub fn allows_native(self) -> bool {
+        matches!(self, Self::Races | Self::Bounds) || !self.observes()
+    }
+
     /// Whether it looks at a run, not at a state: it has no say in a search, but in the runs that show what it found.
     #[must_use]
     pub fn looks_at_runs(self) -> bool {

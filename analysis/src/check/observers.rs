@@ -3,7 +3,7 @@
 use super::held::Held;
 use super::{Check, Coverage, Liveness, Races, RacesOptions, Safety, TraceHash, Uninit};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Needs, Rule, Sink, Stop, Who};
+use crate::verdict::{Event, Needs, Row, Rule, Sink, Stop, Who};
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ trait Observer: Any {
     /// Whether it does not need all; only then it is asked what it needs.
     fn frugal(&self) -> bool;
     fn needed(&self) -> Needs;
+    fn note(&mut self, who: Who, rows: &[Row]) -> usize;
 }
 
 impl<S: Sink + Any> Observer for S {
@@ -27,6 +28,10 @@ impl<S: Sink + Any> Observer for S {
 
     fn needed(&self) -> Needs {
         self.needs()
+    }
+
+    fn note(&mut self, who: Who, rows: &[Row]) -> usize {
+        self.rows(who, rows)
     }
 }
 
@@ -149,6 +154,15 @@ impl Sink for Observers {
             return Needs::all();
         }
         self.list.iter().map(|observer| observer.needed()).reduce(Needs::and).unwrap_or_else(Needs::all)
+    }
+
+    fn rows(&mut self, who: Who, rows: &[Row]) -> usize {
+        if let [only] = &mut self.list[..] {
+            return only.note(who, rows);
+        }
+        // Each access by all of them, so that none has seen one that is told once more behind others.
+        let all = |row: &&Row| self.list.iter_mut().all(|observer| observer.note(who, std::slice::from_ref(*row)) == 1);
+        rows.iter().take_while(all).count()
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {

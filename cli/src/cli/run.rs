@@ -115,6 +115,17 @@ impl Run {
         }
     }
 
+    /// The flag by which somebody follows each step.
+    fn follows(&self) -> Option<&'static str> {
+        let flags = [
+            (self.rules, "--rules"),
+            (self.follow.trace.is_some(), "--trace"),
+            (self.hash, "--hash"),
+            (self.costs, "--costs"),
+        ];
+        flags.into_iter().find(|(asked, _)| *asked).map(|(_, flag)| flag)
+    }
+
     /// How the flags want the device to be.
     ///
     /// # Errors
@@ -186,6 +197,7 @@ impl Run {
                     costs: observers.get().map(CostsReport::new),
                     memory_hash: self.hash.then(|| hex(device.memory_hash())),
                     native_instructions: self.stats.then(|| device.context().native()),
+                    follows: self.follows(),
                     trace_hash: observers.get().map(TraceHash::value).map(hex),
                     ..Finished::new(&outcome, compared, self.common.checked())
                 };

@@ -5,6 +5,7 @@ use super::notes::{LostReport, ReliedReport};
 use super::parts::{Exit, Extra, Races};
 use super::terminal::{in_place, inline};
 use super::words::counted;
+use crate::check::Check;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Unexpected, Value};
 use crate::machine::Stats;
 use schemars::JsonSchema;
@@ -123,6 +124,9 @@ pub struct Finished<'a> {
     /// Thread instructions that were executed as machine code (`--stats`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native_instructions: Option<u64>,
+    /// The flag by which somebody follows each step of the run, if there is one.
+    #[serde(skip)]
+    pub follows: Option<&'static str>,
     /// The exit code.
     pub exit: Exit,
     /// The checks that were asked for.
@@ -160,7 +164,18 @@ impl<'a> Finished<'a> {
         let Some(native) = self.native_instructions else { return String::new() };
         let all: u64 = self.launches.iter().map(|s| s.thread_instructions).sum();
         let share = 100.0 * native as f64 / all.max(1) as f64;
-        let why = if native == 0 && !self.checks.is_empty() { "; a run under a check is interpreted" } else { "" };
+        let allows = |name: &&String| Check::named(name).is_some_and(Check::allows_native);
+        let (native_under, interpreted): (Vec<&String>, Vec<&String>) = self.checks.iter().partition(allows);
+        let interpreted = interpreted.into_iter().map(|check| format!("under --check {check}"));
+        let interpreted: Vec<String> = interpreted.chain(self.follows.map(|flag| format!("with {flag}"))).collect();
+        let why = match (&interpreted[..], &native_under[..]) {
+            ([], []) => String::new(),
+            ([], checks) => checks
+                .iter()
+                .enumerate()
+                .fold(String::new(), |text, (k, check)| text + if k == 0 { ", under --check " } else { "," } + check),
+            (all, _) => format!("; a run {} is interpreted", all.join(" and ")),
+        };
         format!("machine code: {}, {share:.1} % of all{why}\n", counted(native, "thread instruction"))
     }
 

@@ -2,7 +2,9 @@
 //!
 //! Checkers, traces, coverage and reduction all read this stream; a silent sink costs nothing, since `ON` is a constant.
 
-use super::{Access, Extent, Look, MemoryStep, MemoryView, Named, Performed, Place, Rule, Stop, Tokens, Traffic, Who};
+use super::{
+    Access, Extent, Look, MemoryStep, MemoryView, Named, Performed, Place, Row, Rule, Stop, Tokens, Traffic, Who,
+};
 use crate::base::{Frame, LaneMask, Pc};
 use fixedbitset::FixedBitSet;
 use std::sync::Arc;
@@ -243,13 +245,19 @@ pub struct Needs {
     /// By instruction: [`Event::Access`] is not needed of one all of whose lanes stay in this. Of instructions beyond its
     /// end, all are.
     pub quiet: Arc<[Extent]>,
+    /// Whether it takes rows ([`Sink::rows`]), so that kernels may run natively. Where that is so it looks at no [`Event::Exchange`],
+    /// at nothing but the lanes of an [`Event::Step`] of an exit, and does not mind that warps which arrive at a barrier, or
+    /// exit, do so later among what other warps of the block do, as long as it is before the barrier is complete or the block is.
+    pub rows: bool,
+    /// Whether it needs [`Event::Arrive`] and [`Event::Released`] of kernels that run natively.
+    pub barriers: bool,
 }
 
 impl Needs {
     /// All of them.
     #[must_use]
     pub fn all() -> Self {
-        Self { steps: None, rules: true, quiet: Arc::default() }
+        Self { steps: None, rules: true, quiet: Arc::default(), rows: false, barriers: true }
     }
 
     /// What two observers need.
@@ -263,7 +271,8 @@ impl Needs {
             _ => None,
         };
         let quiet = self.quiet.iter().zip(&*other.quiet).map(|(a, b)| a.and(*b)).collect();
-        Self { steps, rules: self.rules || other.rules, quiet }
+        let (rules, barriers) = (self.rules || other.rules, self.barriers || other.barriers);
+        Self { steps, rules, quiet, rows: self.rows && other.rows, barriers }
     }
 }
 
@@ -293,6 +302,23 @@ pub trait Sink {
     /// Where accesses of an instruction need not be told ([`Needs::quiet`]).
     fn quiet(&self, _: Pc) -> Extent {
         Extent::default()
+    }
+
+    /// What it needs, if kernels that it observes may run natively ([`Needs::rows`]).
+    fn takes_rows(&self) -> Option<&Needs> {
+        None
+    }
+
+    /// Whether barriers are told of natively ([`Needs::barriers`]).
+    fn wants_barriers(&self) -> bool {
+        true
+    }
+
+    /// Takes note of accesses of a warp, in their order, as far as there is nothing to be told of any; gives how many it has taken
+    /// note of. The next one is told as an [`Event::Access`], as it would have been without; that it has been looked at before
+    /// makes no difference.
+    fn rows(&mut self, _: Who, _: &[Row]) -> usize {
+        0
     }
 
     /// Whether rules that fire are told.
@@ -346,6 +372,18 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn quiet(&self, pc: Pc) -> Extent {
         (**self).quiet(pc)
+    }
+
+    fn takes_rows(&self) -> Option<&Needs> {
+        (**self).takes_rows()
+    }
+
+    fn wants_barriers(&self) -> bool {
+        (**self).wants_barriers()
+    }
+
+    fn rows(&mut self, who: Who, rows: &[Row]) -> usize {
+        (**self).rows(who, rows)
     }
 
     fn wants_rules(&self) -> bool {

@@ -1,7 +1,7 @@
 //! A range of addresses.
 
-use super::Stride;
-use crate::base::{LANES, LaneMask};
+use super::{Row, Stride};
+use crate::base::{LANES, LaneMask, lanes_of};
 
 /// Bytes of a word of a [`Stride::Row`], and of half a warp's.
 const WORD: u64 = 4;
@@ -33,6 +33,18 @@ impl Extent {
     #[must_use]
     pub fn meets(self, other: Self) -> bool {
         self.and(other).bytes != 0
+    }
+
+    /// Whether all that a row accesses lies in it.
+    #[must_use]
+    #[inline(always)]
+    pub fn holds(self, row: &Row) -> bool {
+        let (word, rest) = (u64::from(Row::WORD), u64::from(15 * row.step));
+        let inside = |address: u64, bytes: u64| {
+            self.bytes.checked_sub(bytes).is_some_and(|last| address.wrapping_sub(self.first) <= last)
+        };
+        let whole = |half: usize| row.half(half) == 0 || inside(row.first[half], rest + word);
+        whole(0) && whole(1) || lanes_of(row.lanes).all(|lane| inside(row.address(lane), word))
     }
 
     /// Those of `lanes` whose `width` bytes from their addresses on do not all lie in the range; `strides` is how the
@@ -77,6 +89,20 @@ mod tests {
             assert_eq!(check(row.map(|a| a - 1), strides.map(|s| s.moved(1u64.wrapping_neg())), 128), 1);
             assert_eq!(check(row, strides, 3), !0);
         }
+    }
+
+    #[test]
+    fn a_row_is_outside_by_a_byte() {
+        let extent = Extent { first: 0x1000, bytes: 128 };
+        let row = Row { first: [0x1000, 0x1040], lanes: !0, step: 4, ..Row::default() };
+        assert!(extent.holds(&row) && !Extent { bytes: 127, ..extent }.holds(&row));
+        assert!(!Extent { first: 0x1001, ..extent }.holds(&row) && !Extent::default().holds(&row));
+        let part = Row { lanes: 0x7fff_fffe, ..row };
+        assert!(
+            Extent { first: 0x1004, bytes: 120 }.holds(&part) && !Extent { first: 0x1004, bytes: 119 }.holds(&part)
+        );
+        let one = Row { first: [0x1004; 2], step: 0, ..row };
+        assert!(Extent { first: 0x1004, bytes: 4 }.holds(&one) && !Extent { first: 0x1004, bytes: 3 }.holds(&one));
     }
 
     #[test]

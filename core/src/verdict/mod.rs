@@ -16,6 +16,7 @@ mod object;
 mod performed;
 mod place;
 mod race;
+mod row;
 mod rules;
 mod standing;
 mod stop;
@@ -41,6 +42,7 @@ pub use object::{AllocKind, Inside, Named, Space, Unwritten};
 pub use performed::{AccessId, Arrived, Performed, ReadsFrom};
 pub use place::{Place, Who};
 pub use race::{Party, Race, Unordered};
+pub use row::Row;
 pub use rules::Rule;
 pub use standing::Standing;
 pub use stop::{

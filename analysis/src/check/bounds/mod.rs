@@ -22,7 +22,7 @@ use crate::program::env::ProgEnv;
 use crate::program::instr::Instr;
 use crate::program::ops::Class;
 use crate::program::uses::writes;
-use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Extent, Needs, Sink, Step, Stop, Who};
+use crate::verdict::{Access, AccessKind, AllocKind, Enter, Event, Extent, Needs, Row, Sink, Step, Stop, Who};
 use access::{Memories, Registers};
 use ground::Ground;
 use rustc_hash::FxHashMap;
@@ -236,6 +236,23 @@ impl Bounds {
         Ok(())
     }
 
+    /// Whether a row is all right, and nothing is carried through memory by it.
+    fn is_right(&self, who: Who, row: &Row) -> bool {
+        if self.quiet.get(row.at as usize).is_some_and(|quiet| quiet.holds(row)) {
+            return true;
+        }
+        let Some(Site::Access(number)) = self.plan.sites.get(row.at as usize).copied() else { return true };
+        let Some(site) = self.plan.accesses.get(number as usize) else { return true };
+        if site.loads || site.stores || row.kind() != AccessKind::Read && self.holds(who) {
+            return false;
+        }
+        let Some(base) = site.base else { return true };
+        match self.ground.root(base) {
+            Some(Resolved::Object(id, extent)) => !matches!(id, NONE | LOST) && extent.holds(row),
+            _ => false,
+        }
+    }
+
     /// Whether an address lies in some memory that a warp sees.
     fn holds(&self, who: Who) -> bool {
         let near = self.blocks.get(&who.block).is_some_and(|b| {
@@ -286,7 +303,14 @@ impl Sink for Bounds {
     const FRUGAL: bool = true;
 
     fn needs(&self) -> Needs {
-        Needs { steps: Some(Arc::clone(&self.plan.steps)), rules: false, quiet: Arc::clone(&self.quiet) }
+        // Where addresses are exchanged, exchanges matter.
+        let rows = !self.plan.sites.contains(&Site::Shuffle);
+        let (steps, quiet) = (Some(Arc::clone(&self.plan.steps)), Arc::clone(&self.quiet));
+        Needs { steps, rules: false, quiet, rows, barriers: false }
+    }
+
+    fn rows(&mut self, who: Who, rows: &[Row]) -> usize {
+        rows.iter().position(|row| !self.is_right(who, row)).unwrap_or(rows.len())
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {

@@ -5,6 +5,7 @@ use super::clock::Thread;
 use super::context::Context;
 use super::finding::Conflict;
 use super::history::{Actor, Deed};
+use super::launch::Launch;
 use super::pattern::{FULL, HALF, Pattern, alike};
 use super::shadow::Shadow;
 use super::sites::{AccessSite, Site, access_at};
@@ -98,7 +99,12 @@ fn taken_apart(
 impl Watch {
     /// How a lane sees the others.
     fn view(&self, cx: &Context<'_>, lane: usize) -> View {
-        let Context { launch, at, warp, .. } = *cx;
+        self.view_of((cx.launch, cx.at, cx.warp), lane)
+    }
+
+    /// The same of a warp of the block that is at some place.
+    #[inline(always)]
+    pub(super) fn view_of(&self, (launch, at, warp): (Launch, usize, usize), lane: usize) -> View {
         let block = self.blocks[at].as_ref();
         let clock = block.and_then(|b| b.warps.get(warp)).map(|w| w.clock(lane));
         let first = block.map_or(0, |b| b.first);

@@ -28,6 +28,7 @@ mod performed;
 mod proxies;
 mod quiet;
 mod readers;
+mod rows;
 mod shadow;
 mod sites;
 mod sync;
@@ -42,7 +43,7 @@ pub use shadow::Footing;
 use super::provenance::Launched;
 use super::provenance::plan::Plan;
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Needs, Sink, Step, Stop, Who};
+use crate::verdict::{Event, Needs, Row, Sink, Step, Stop, Who};
 use fixedbitset::FixedBitSet;
 use quiet::Quiet;
 use shadow::Shadow;
@@ -157,7 +158,17 @@ impl Sink for Races {
     const FRUGAL: bool = true;
 
     fn needs(&self) -> Needs {
-        Needs { steps: Some(Arc::clone(&self.orders)), rules: false, quiet: self.quiet.extents() }
+        Needs {
+            steps: Some(Arc::clone(&self.orders)),
+            rules: false,
+            quiet: self.quiet.extents(),
+            rows: true,
+            barriers: true,
+        }
+    }
+
+    fn rows(&mut self, who: Who, rows: &[Row]) -> usize {
+        self.watch.rows(who, rows, &self.sites, &self.quiet)
     }
 
     #[inline]

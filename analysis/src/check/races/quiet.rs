@@ -11,7 +11,7 @@ use crate::check::provenance::plan::{self, Plan};
 use crate::check::provenance::roots::resolved;
 use crate::check::provenance::{Launched, Resolved};
 use crate::program::instr::{Op, Space};
-use crate::verdict::{Access, AllocKind, Extent, LimitKind, Named, Stop, Strength};
+use crate::verdict::{Access, AllocKind, Extent, LimitKind, Named, Row, Stop, Strength};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -80,6 +80,13 @@ impl Quiet {
             return Ok(());
         }
         self.stray(access)
+    }
+
+    /// The same of a row: whether some lanes leave the object that it is for, where that matters.
+    #[inline(always)]
+    pub fn strays(&self, row: &Row, site: &AccessSite) -> bool {
+        let idle = self.unwatched.is_empty() || !site.kind.writes();
+        !idle && !self.written[row.at as usize].holds(row)
     }
 
     /// Some lanes of an access leave the object that it is for.

@@ -16,7 +16,7 @@ use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::state::{Halt, Yield};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
-use crate::verdict::{LimitKind, Rule, Stop, Who};
+use crate::verdict::{LimitKind, Rule, Sink, Stop, Who};
 use pulp::Simd;
 
 /// Why a grid's turns ended.
@@ -95,8 +95,9 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut native = Native { session: None, after: u64::MAX, told: 0 };
     // Turns of a random schedule are short: what is compiled would not be worth it.
     let worth = with.books.takes_turns || with.books.engine != Engine::Auto;
-    if M::NATIVE && !S::ON && !with.books.small && !with.books.single && worth {
-        native.look(with.program, grid, with.books, 0);
+    let observed = S::ON && (with.books.watched || with.cx.sink.takes_rows().is_none());
+    if M::NATIVE && !observed && !with.books.small && !with.books.single && worth {
+        native.look(with.program, grid, with.books, 0, &with.cx.sink);
     }
     let ended = exec_with(simd, grid, Turns { books: &mut *with.books, ..with }, &mut native);
     *with.books.native += native.leave(grid);
@@ -135,8 +136,8 @@ impl Native {
     /// Asks for it, when so many warp instructions have been executed in these turns.
     #[cold]
     #[inline(never)]
-    fn look<C>(&mut self, program: &Program, grid: &Grid<C>, books: &Books<'_>, executed: u64) {
-        match session(&program.0, &grid.loaded, books.engine, executed - self.told) {
+    fn look<C, S: Sink>(&mut self, program: &Program, grid: &Grid<C>, books: &Books<'_>, executed: u64, sink: &S) {
+        match session(&program.0, &grid.loaded, books.engine, executed - self.told, sink.takes_rows()) {
             Ok(session) => (self.session, self.after) = (Some(session), u64::MAX),
             Err(more) => self.after = executed.saturating_add(more),
         }
@@ -178,7 +179,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
             *books.native += native.give_up(grid);
         }
         if stats.warp_instructions >= native.after {
-            native.look(program, grid, books, stats.warp_instructions);
+            native.look(program, grid, books, stats.warp_instructions, &cx.sink);
         }
         match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats, native, processors)? {
             Leave::Turn(turn) => carried = turn,
@@ -203,7 +204,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
         }
     };
     if native.session.is_none() && native.after != u64::MAX {
-        native.look(program, grid, books, stats.warp_instructions);
+        native.look(program, grid, books, stats.warp_instructions, &cx.sink);
     }
     books.book(grid.id, stats);
     ended
@@ -234,7 +235,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     at.sh.native = native.session.as_mut();
     let after = native.after;
     // Whether the next turn is that of the next warp.
-    let in_turn = M::NATIVE && !S::ON && at.sh.native.is_some() && books.takes_turns;
+    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns;
     let mask = u32::MAX >> (32 - (1_u32 << shift.min(5)));
     let leave = loop {
         let (mut index, mut begun) = (turn.index, None);

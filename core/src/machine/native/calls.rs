@@ -1,15 +1,16 @@
 //! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
 
 use super::code::Host;
-use crate::base::{Frame, LaneMask, expand, lanes_of};
+use crate::base::mutant::{Mutant, on};
+use crate::base::{Best, Frame, LaneMask, Pc, Tier, expand, lanes_of};
 use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
 use crate::machine::warp::state::Shared;
 use crate::memory::{Active, Cx, Fault, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, Op, Slot};
-use crate::verdict::Sink;
-use pulp::Simd;
+use crate::verdict::{Extent, Row, Sink, Who};
+use pulp::{Simd, WithSimd};
 
 /// What a warp runs on beside its registers.
 pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
@@ -17,6 +18,8 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
     pub sh: &'a mut Shared<'l>,
     pub mem: &'a mut M,
     pub cx: &'a mut Cx<'c, S>,
+    /// By site: the instructions whose accesses it is for.
+    pub sites: &'a [Vec<u32>],
     /// Why an instruction failed.
     pub fault: Option<Box<Fault>>,
 }
@@ -49,12 +52,53 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         let at = self.sh.issuer(pc, 0);
         let near = &mut near::<M>(self.sh, local, pc);
         let on = Active { at, mask, lanes: &lanes, regs, near };
-        self.fault = guarded(self.simd, env, i, on, self.mem, self.cx).err();
+        // What is observed is compiled for few instruction sets around this.
+        self.fault = if S::ON {
+            Best::run(Plainly { env, i, on, mem: &mut *self.mem, cx: &mut *self.cx }).err()
+        } else {
+            guarded(self.simd, env, i, on, self.mem, self.cx).err()
+        };
         self.fault.is_none()
     }
 
-    fn block(&mut self, address: u64, bytes: u64) -> Option<(u64, &mut [u8])> {
-        self.mem.arena_mut().block_to_use(address, bytes)
+    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, &mut [u8])> {
+        let (begin, block) = self.mem.arena_mut().block_to_use(address, bytes)?;
+        if !S::ON || on(Mutant::NativeQuiet) {
+            return Some((begin, block));
+        }
+        let all = Extent { first: begin, bytes: block.len() as u64 };
+        let owners = self.sites.get(site as usize)?;
+        let quiet = owners.iter().fold(all, |quiet, pc| quiet.and(self.cx.sink.quiet(Pc(*pc))));
+        let from = (quiet.first - begin).next_multiple_of(unit.into());
+        let to = (quiet.first - begin).saturating_add(quiet.bytes);
+        let inside = address.checked_sub(begin)?;
+        let holds = from <= inside && inside.saturating_add(bytes) <= to;
+        let part = block.get_mut(usize::try_from(from).ok()?..usize::try_from(to).ok()?)?;
+        holds.then_some((begin + from, part))
+    }
+
+    fn note(&mut self, warp: u32, rows: &[Row]) -> bool {
+        let who = Who { warp, ..self.sh.who };
+        self.cx.sink.rows(who, rows) == rows.len()
+    }
+}
+
+/// An instruction for some lanes, on the vector units that there are.
+struct Plainly<'a, 'n, 'c, M, S> {
+    env: &'a ProgEnv,
+    i: &'a Instr,
+    on: Active<'a, 'n>,
+    mem: &'a mut M,
+    cx: &'a mut Cx<'c, S>,
+}
+
+impl<M: Memory, S: Sink> WithSimd for Plainly<'_, '_, '_, M, S> {
+    type Output = Result<(), Box<Fault>>;
+
+    #[inline(always)]
+    fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
+        let Self { env, i, on, mem, cx } = self;
+        guarded(simd, env, i, on, mem, cx)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Machine code in memory, and the calls into it and back: the only `unsafe` of the machine.
 //!
 //! Why it is sound. Native code touches the slots of the frames of some warps, the bytes of device memory, a block's shared memory,
-//! a list of sites, a list of numbers a warp, its contexts, and a fixed number of partings with room for numbers, all by way of the pointers of [`Context`] and [`Common`];
+//! a list of sites, a list of rows, a list of numbers a warp, its contexts, and a fixed number of partings with room for numbers, all by way of the pointers of [`Context`] and [`Common`];
 //! [`Ready::push`] and [`Ready::run`] make these of exclusive references that a [`Ready`] holds until the code is back, and check
-//! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, bytes of shared
-//! memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
+//! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, rows of a segment,
+//! bytes of shared memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
 //! end by the code before each access, or inside of shared memory, whose size is a constant. Sites are forgotten when blocks are
 //! freed, and where at a call the bytes of device memory are no longer where they were; what is lent does not move. While native
 //! code has called back, it does not run; what it is called with is borrowed again from the same references. The code lives as long as the [`Code`], which
@@ -12,7 +12,7 @@
 #![expect(unsafe_code, reason = "machine code is called; the argument stands above")]
 
 use super::context::{Back, Common, Context, Exit, Site};
-use super::emit::{Helpers, Setting, emit};
+use super::emit::{Helpers, Made, Setting, emit};
 use super::functions::{PLAIN, define, fetch, look, module, signature};
 use super::parted::Partings;
 use super::plan::Plan;
@@ -21,6 +21,7 @@ use crate::memory::LocalMemory;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Slot;
 use crate::program::ops::Class;
+use crate::verdict::Row;
 use cranelift_codegen::ir::types;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
@@ -35,8 +36,10 @@ pub(super) struct Code {
     /// Owns the memory; taken when that is given back.
     module: Option<JITModule>,
     function: Function,
-    /// Sites that it has.
-    pub sites: usize,
+    /// By site: the instructions whose accesses it is for, but for those that are told.
+    pub sites: Vec<Vec<u32>>,
+    /// Accesses that a segment tells at most.
+    rows: usize,
     slots: [usize; 3],
     scalars: usize,
     shared: usize,
@@ -58,7 +61,7 @@ impl Drop for Code {
 
 impl std::fmt::Debug for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Code").field("sites", &self.sites).finish_non_exhaustive()
+        f.debug_struct("Code").field("sites", &self.sites.len()).finish_non_exhaustive()
     }
 }
 
@@ -75,8 +78,11 @@ pub(super) trait Host {
     fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool;
 
     /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them: its address and
-    /// its bytes.
-    fn block(&mut self, address: u64, bytes: u64) -> Option<(u64, &mut [u8])>;
+    /// its bytes. Where somebody observes, the part of it where accesses of a site need not be told, from a multiple of `unit`.
+    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, &mut [u8])>;
+
+    /// Takes note of accesses of a warp, in their order. False: not of all.
+    fn note(&mut self, warp: u32, rows: &[Row]) -> bool;
 }
 
 /// The sites of some code, as they were found.
@@ -130,6 +136,7 @@ pub(super) struct Along<'a> {
     pub partings: &'a mut Partings,
     pub watch: u32,
     pub trip: u32,
+    pub rows: &'a mut Vec<Row>,
 }
 
 impl Context {
@@ -172,11 +179,14 @@ impl Common {
     /// That of warps that run some code. `None`: it is not what was compiled for.
     #[inline(always)]
     fn of<H: Host>(along: Along<'_>, host: &mut H, code: &Code) -> Option<Self> {
-        let Along { sites, mask, lanes, partings, watch, trip } = along;
+        let Along { sites, mask, lanes, partings, watch, trip, rows } = along;
         if host.shared().len() < code.shared {
             return None;
         }
-        let sites = sites.of(code.sites, host.place());
+        let sites = sites.of(code.sites.len(), host.place());
+        if rows.len() < code.rows {
+            rows.resize(code.rows, Row::default());
+        }
         let (partings, parted, kept) = partings.clear(code.scalars)?;
         Some(Self {
             shared: host.shared().as_mut_ptr(),
@@ -185,6 +195,8 @@ impl Common {
             partings,
             parted,
             kept,
+            rows: rows.as_mut_ptr(),
+            note: note::<H>,
             host: std::ptr::from_mut(host).cast(),
             plain: plain::<H>,
             locate: locate::<H>,
@@ -335,7 +347,7 @@ impl Code {
         let [locate, fetch] = [look, fetch].map(|id| module.declare_func_in_func(id, &mut context.func));
         let mut around = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut context.func, &mut around);
-        let sites = emit(builder, (plan, env), setting, some, Helpers { plain, locate, fetch });
+        let Made { sites, rows } = emit(builder, (plan, env), setting, some, Helpers { plain, locate, fetch });
         let name = if some { "some" } else { "full" };
         let id = define(&mut module, name, &mut context)?;
         module.finalize_definitions().map_err(|e| e.to_string())?;
@@ -347,6 +359,7 @@ impl Code {
             module: Some(module),
             function,
             sites,
+            rows,
             slots: [slots.w, slots.q, slots.p].map(usize::from),
             scalars: plan.scalars,
             shared: setting.shared_bytes as usize,
@@ -377,6 +390,19 @@ unsafe extern "C" fn plain<H: Host>(context: *mut Context, common: *mut Common, 
     u32::from(lanes != 0 && !host.plain(on, pc, lanes))
 }
 
+/// See [`Common::note`].
+///
+/// # Safety
+/// As of [`plain`]; so many rows have been written, which there is room for.
+unsafe extern "C" fn note<H: Host>(context: *mut Context, common: *mut Common, count: u32, _: LaneMask) -> u32 {
+    // SAFETY: native code waits, and writes no more rows than its segments have, for which `Common::of` has made room.
+    let (host, warp, rows) = unsafe {
+        let rows = std::slice::from_raw_parts((*common).rows, count as usize);
+        (&mut *(*common).host.cast::<H>(), (*context).warp, rows)
+    };
+    u32::from(host.note(warp, rows))
+}
+
 /// See [`super::context::Locate`].
 ///
 /// # Safety
@@ -384,7 +410,7 @@ unsafe extern "C" fn plain<H: Host>(context: *mut Context, common: *mut Common, 
 unsafe extern "C" fn locate<H: Host>(common: *mut Common, site: u32, address: u64, bytes: u64, unit: u32) -> u32 {
     // SAFETY: native code waits, and uses nothing of it meanwhile.
     let host = unsafe { &mut *(*common).host.cast::<H>() };
-    let Some((begin, block)) = host.block(address, bytes) else { return 0 };
+    let Some((begin, block)) = host.block(site, address, bytes, unit) else { return 0 };
     if address.wrapping_sub(begin) & u64::from(unit - 1) != 0 {
         return 0;
     }

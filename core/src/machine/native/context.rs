@@ -2,6 +2,7 @@
 
 use crate::base::{Frame, LaneMask, Lanes32, Lanes64};
 use crate::memory::LocalMemory;
+use crate::verdict::Row;
 use std::ffi::c_void;
 
 /// Why native code came back.
@@ -161,6 +162,10 @@ pub(super) struct Common {
     pub partings: *mut Parting,
     pub parted: *mut u32,
     pub kept: *mut u64,
+    /// Room for the accesses of a segment that are told, and the function that takes note of so many of them; 0: not of all. It
+    /// is called as [`Plain`], with their number.
+    pub rows: *mut Row,
+    pub note: Plain,
     /// For whom the functions below are.
     pub host: *mut c_void,
     /// See [`Plain`].

@@ -6,12 +6,14 @@
 
 use super::each::{Access, Each};
 use super::ops::{Ops, scalar_op, strip_op};
+use super::watch::Watch;
 use crate::machine::control::TokenKind;
 use crate::program::affine::{Line, Pattern};
 use crate::program::env::{Function, ProgEnv};
 use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::Class;
 use crate::program::uses::{reads, writes};
+use crate::verdict::Row;
 use fixedbitset::FixedBitSet;
 
 /// Bytes from one lane to the next at most, on a line of addresses.
@@ -167,6 +169,17 @@ impl Known<'_> {
     }
 }
 
+/// How an instruction is compiled that would be compiled in some `way` if nobody observed it.
+fn observed(watch: &Watch, k: usize, i: &Instr, way: Way, env: &ProgEnv) -> Way {
+    let word = || Access::of(i, env).is_some_and(|access| access.bytes == Row::WORD);
+    match way {
+        _ if watch.steps(k) => Way::Outside,
+        Way::LoadOne | Way::LoadRow | Way::StoreRow if watch.tells(k) && !word() => Way::Helper,
+        Way::Each if watch.tells(k) => Way::Helper,
+        way => way,
+    }
+}
+
 /// Whether a way leaves its result as a line.
 pub(super) fn leaves_line(way: Way, pattern: Pattern) -> bool {
     matches!(way, Way::Scalar | Way::LoadOne) && matches!(pattern, Pattern::Affine(_))
@@ -193,6 +206,7 @@ impl Forms {
         code: &[Instr],
         patterns: &Patterns,
         tokens: &[Option<Vec<Token>>],
+        watch: &Watch,
     ) -> Self {
         let (count, start) = (function.slots.count(), function.start.0);
         let predicates = usize::from(function.slots.w) + usize::from(function.slots.q);
@@ -213,6 +227,7 @@ impl Forms {
                 if tokens[k].is_none() && matches!(way, Way::Push | Way::Sync) {
                     way = Way::Outside;
                 }
+                way = observed(watch, k, i, way, env);
                 ways[k] = way;
                 let mut out = lines[k].clone();
                 writes(i, env, |class, slot| {

@@ -7,6 +7,7 @@ use super::forms::Token;
 use super::parted::Partings;
 use super::plan::Plan;
 use super::session::Session;
+use super::tell::{arrived, exited};
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
@@ -84,12 +85,12 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     session.look(mask, cx);
     let watch = if C::JOINS { warp.control.watch() } else { u32::MAX };
     let Some(entry) = entry_of(&session.kernel.plan, warp, *flow, *fuel) else { return interpret(next) };
-    let Session { kernel, sites, lanes, trip, partings, .. } = &mut *session;
+    let Session { kernel, sites, lanes, trip, partings, rows, .. } = &mut *session;
     let (some, active) = (mask != !0, u64::from(lanes.2));
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
     let sites = &mut sites[usize::from(some)];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx, fault: None };
-    let along = Along { sites, mask, lanes: &lanes.1, partings, watch, trip: *trip };
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: &code.sites, fault: None };
+    let along = Along { sites, mask, lanes: &lanes.1, partings, watch, trip: *trip, rows };
     let back = code.enter(entry, along, &mut host);
     let fault = host.fault;
     let Some(back) = back else { return interpret(u32::MAX) };
@@ -103,7 +104,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     flow.pc = back.pc;
     tell(&session.partings, &session.kernel.plan, warp, flow);
     let before = *fuel;
-    let visit = came_back((back, fault), warp, flow, sh, fuel, session);
+    let visit = came_back((back, fault), warp, flow, sh, fuel, session, &mut cx.sink);
     session.executed += active * u64::from(before - *fuel);
     visit
 }
@@ -164,13 +165,14 @@ fn push<C: Control>(warp: &mut Warp<C>, flow: Flow, stack: &[Token], count: usiz
 
 /// What follows where native code came back.
 #[inline(always)]
-pub(super) fn came_back<C: Control>(
+pub(super) fn came_back<C: Control, S: Sink>(
     (back, fault): (Back, Option<Box<Fault>>),
     warp: &mut Warp<C>,
     flow: &mut Flow,
     sh: &mut Shared<'_>,
     fuel: &mut u32,
     session: &Session,
+    sink: &mut S,
 ) -> Result<Visit, Box<Halt>> {
     let (mask, plan) = (flow.mask, &session.kernel.plan);
     let at = (back.pc - plan.function.start.0) as usize;
@@ -185,6 +187,7 @@ pub(super) fn came_back<C: Control>(
                 && let Some(id) = sh.join(i, mask, warp.index)
             {
                 one(fuel, sh, session.lanes.2);
+                arrived(sink, sh.who, back.pc, id, mask).map_err(|stop| stopped(Fault::Stop(stop), mask))?;
                 // It goes on at the instruction behind, with the same lanes.
                 if plan.carries[at] {
                     warp.lines.0.at = Some((at as u32 + 1, mask));
@@ -196,6 +199,7 @@ pub(super) fn came_back<C: Control>(
         }
         Exit::End if !C::WAITS || mask == warp.control.live() => {
             one(fuel, sh, session.lanes.2);
+            exited(sink, sh.who, back.pc, mask).map_err(|stop| stopped(Fault::Stop(stop), mask))?;
             warp.lines.0.at = None;
             sh.exited += session.lanes.2;
             sh.barriers.leave_cluster(warp.arrivals.exit(mask));

@@ -9,6 +9,7 @@ use crate::machine::grid::loaded::Loaded;
 use crate::machine::warp::state::{Halt, Shared, Warp};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
+use crate::verdict::Needs;
 use pulp::Simd;
 use std::sync::Arc;
 
@@ -49,7 +50,13 @@ pub(in crate::machine) enum Went {
 }
 
 /// Nothing is compiled.
-pub(in crate::machine) fn session(_: &Arc<ProgEnv>, _: &Loaded, _: Engine, _: u64) -> Result<Session, u64> {
+pub(in crate::machine) fn session(
+    _: &Arc<ProgEnv>,
+    _: &Loaded,
+    _: Engine,
+    _: u64,
+    _: Option<&Needs>,
+) -> Result<Session, u64> {
     Err(u64::MAX)
 }
 

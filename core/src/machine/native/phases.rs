@@ -11,6 +11,7 @@ use super::context::{Back, Context, Exit};
 use super::go::{Visit, came_back, entry_of, tell};
 use super::plan::Plan;
 use super::session::Session;
+use super::tell::{arrived, exited, succeeded};
 use crate::base::{LaneMask, Pc};
 use crate::machine::block::step::{self, Executing, Place, put};
 use crate::machine::block::turns::{After, Part, Turns, Whose};
@@ -24,7 +25,7 @@ use crate::machine::warp::run::Begun;
 use crate::machine::warp::state::{Halt, Warp};
 use crate::memory::{Cx, Fault, Memory};
 use crate::program::ops::Class;
-use crate::verdict::{LimitKind, Sink};
+use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
 use pulp::Simd;
 
 const ALL: LaneMask = !0;
@@ -178,7 +179,8 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     stats: &mut Stats,
 ) -> Result<Turns, Box<Halt>> {
     session.look(ALL, cx);
-    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, .. } = &mut *session;
+    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, rows, .. } =
+        &mut *session;
     let (plan, sites) = (&kernel.plan, &mut sites[0]);
     let Some(code) = kernel.code(false) else { return Ok(Turns::default()) };
     let size = at.warps.len();
@@ -193,16 +195,21 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let last = if count == whose.own().count_ones() as usize { ALONE } else { whose.lease };
     let mut round = Round { count, start: 0, lease: whose.lease, last, ran: 0, again: false };
     let (mut turns, mut stays) = (Turns::default(), false);
-    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, fault: None };
+    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: &code.sites, fault: None };
     loop {
         ready.fuel(round.nth(count - 1), round.last);
-        let along = Along { sites, mask: ALL, lanes: &lanes.1, partings, watch: u32::MAX, trip: *trip };
+        let along = Along { sites, mask: ALL, lanes: &lanes.1, partings, watch: u32::MAX, trip: *trip, rows };
         round.ran = ready.run(round.start, code, along, &mut host).unwrap_or(0);
         *visits += 1;
         let Some((taken, ended)) = together(&ready, plan, round).filter(|_| whole && count == size) else { break };
         let over = ended == Ended::Exit;
+        let who = host.sh.who;
         if over && !succeed(&mut at.place, &mut whose.after, plan, (&mut ready, &mut stays), &mut host) {
             break;
+        }
+        told(&ready, round, ended, who, &mut host.cx.sink).map_err(step::halted)?;
+        if over {
+            succeeded(&mut host.cx.sink, (who, host.sh.who), host.sh.sm).map_err(step::halted)?;
         }
         stats.blocks += u64::from(over);
         host.sh.threads = host.sh.threads.wrapping_add(taken.threads());
@@ -215,7 +222,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
         }
     }
     let (fault, contexts) = (host.fault, ready.done());
-    let (taken, ended) = note(at, plan, &contexts, round, &mut whose);
+    let (taken, ended) = note(at, plan, &contexts, round, &mut whose, &mut cx.sink).map_err(step::halted)?;
     at.sh.threads = at.sh.threads.wrapping_add(taken.threads());
     (*executed, *instructions) = (*executed + taken.threads(), *instructions + taken.used);
     if let Some((count, last)) = ended {
@@ -225,7 +232,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let begun = round.begun(&contexts, plan);
     session.contexts = contexts;
     if let Some((warp, back, fuel)) = begun {
-        turns.begun = Some(goes_on(at, session, warp, (back, fault, fuel))?);
+        turns.begun = Some(goes_on(at, session, warp, (back, fault, fuel), &mut cx.sink)?);
     }
     // One that a turn completes which has begun ends with that turn: the warp does not go on before.
     if turns.begun.is_none() && at.sh.barriers.any() {
@@ -270,6 +277,32 @@ fn together(contexts: &[Context], plan: &Plan, round: Round) -> Option<(Taken, E
     Some((Taken::of(round.count as u64, fuel, (left, fewer)), ended))
 }
 
+/// Tells how a warp's turn has ended, if it has.
+#[inline(always)]
+fn tell_end<S: Sink>(context: &Context, ended: Option<Ended>, of: Who, sink: &mut S) -> Result<(), Stop> {
+    let who = Who { warp: context.warp, ..of };
+    match ended {
+        Some(Ended::Barrier(id)) => arrived(sink, who, context.pc, id.into(), ALL),
+        Some(Ended::Exit) => exited(sink, who, context.pc, ALL),
+        None => Ok(()),
+    }
+}
+
+/// Tells how the turns of all warps of a block have ended, in their order; behind a barrier they go on.
+#[inline(always)]
+fn told<S: Sink>(contexts: &[Context], round: Round, ended: Ended, of: Who, sink: &mut S) -> Result<(), Stop> {
+    if !S::ON || matches!(ended, Ended::Barrier(_)) && !sink.wants_barriers() {
+        return Ok(());
+    }
+    for k in 0..round.count {
+        tell_end(&contexts[round.nth(k)], Some(ended), of, sink)?;
+    }
+    match ended {
+        Ended::Barrier(id) => sink.event(of, Event::Released(id.into())),
+        Ended::Exit => Ok(()),
+    }
+}
+
 /// The next block takes the place of one whose warps have all ended, when nothing is to be made anew but registers that are the same
 /// in all of its threads, and shared memory. False: it is issued as usual. `stays`: whether its multiprocessor is known.
 #[inline(always)]
@@ -311,13 +344,14 @@ fn succeed<V: Simd, M: Memory, S: Sink>(
 /// Notes what warps have done since they last went on together: those whose turn has ended wait or are done. Gives what these have
 /// taken, how many they are, and the last of them.
 #[inline(always)]
-fn note<C: Control>(
+fn note<C: Control, S: Sink>(
     at: &mut Executing<'_, C>,
     plan: &Plan,
     contexts: &[Context],
     round: Round,
     whose: &mut Whose<'_>,
-) -> (Taken, Option<(u32, usize)>) {
+    sink: &mut S,
+) -> Result<(Taken, Option<(u32, usize)>), Stop> {
     let start = plan.function.start.0;
     let (mut turns, mut last, mut fuel, mut left, mut fewer) = (0, 0, 0, 0, 0);
     *at.place.fresh = false;
@@ -334,6 +368,7 @@ fn note<C: Control>(
         }
         warp.control.picked();
         let mut flow = Flow { pc: context.pc, mask: ALL, depth: 0 };
+        tell_end(context, Ended::of(plan, context), at.sh.who, sink)?;
         match Ended::of(plan, context) {
             Some(Ended::Barrier(id)) => {
                 at.sh.barriers.join(id, warp.index, LANES, LANES);
@@ -353,15 +388,16 @@ fn note<C: Control>(
         put(whose.ready, whose.base, warp.index, false);
         (turns, last) = (k as u32 + 1, context.warp as usize);
     }
-    (Taken::of(turns.into(), fuel, (left, fewer)), (turns > 0).then_some((turns, last)))
+    Ok((Taken::of(turns.into(), fuel, (left, fewer)), (turns > 0).then_some((turns, last))))
 }
 
 /// The turn of a warp goes on that native code has left otherwise than at a barrier or its end.
-fn goes_on<C: Control>(
+fn goes_on<C: Control, S: Sink>(
     at: &mut Executing<'_, C>,
     session: &mut Session,
     w: usize,
     (back, fault, fuel): (Back, Option<Box<Fault>>, u32),
+    sink: &mut S,
 ) -> Result<Part, Box<Halt>> {
     let Some(warp) = at.warps.get_mut(w) else { return Err(no_warp()) };
     at.sh.who.warp = warp.index;
@@ -373,7 +409,7 @@ fn goes_on<C: Control>(
     let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
     tell(&session.partings, &session.kernel.plan, warp, &mut flow);
     let mut left = back.left;
-    match came_back((back, fault), warp, &mut flow, &mut at.sh, &mut left, session) {
+    match came_back((back, fault), warp, &mut flow, &mut at.sh, &mut left, session, sink) {
         Ok(visit) => {
             let went = if let Visit::Went(went) = visit { Some(went) } else { None };
             Ok(Part { warp: w, left, lanes: Begun { flow, went, used: fuel - left } })

@@ -2,6 +2,7 @@
 //! stack before each instruction.
 
 use super::forms::{Forms, Patterns, Token, Way, successors};
+use super::watch::Watch;
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
@@ -94,6 +95,8 @@ pub(super) struct Plan {
     pub regions: Vec<Option<Region>>,
     /// Threads from a warp's first one to that of a warp that comes soon; zero where blocks are not rows of warps.
     pub ahead: u32,
+    /// What is told to somebody who observes.
+    pub watch: Watch,
 }
 
 /// See [`Plan::ahead`].
@@ -103,7 +106,7 @@ const fn ahead([x, y, z]: [u32; 3]) -> u32 {
 
 impl Plan {
     /// Of an entry whose blocks have a shape. `None`: it is too large, or goes ways that native code does not.
-    pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3], multiples: &[u32]) -> Option<Self> {
+    pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3], multiples: &[u32], watch: &Watch) -> Option<Self> {
         let function = env.function(id).filter(|f| f.defined && f.entry)?.clone();
         let code = env.code.get(function.start.0 as usize..function.end.0 as usize)?.to_vec();
         let count = function.slots.count();
@@ -115,7 +118,7 @@ impl Plan {
         let start = function.start.0;
         let alive = alive(env, id, &function, code.len())?;
         let tokens = tokens(env, &code, start);
-        let known = (&function, &code[..], &tokens[..]);
+        let known = (&function, &code[..], &tokens[..], watch);
         let (patterns, Forms { lines, ways }, assumptions) = analysed(env, id, known, (block, multiples))?;
         let leaders = leaders(&code, &ways, &patterns, start);
         let mut fixed = FixedBitSet::with_capacity(count);
@@ -168,6 +171,7 @@ impl Plan {
             places: vec![None; count],
             regions: Vec::new(),
             ahead: ahead(block),
+            watch: watch.clone(),
         };
         plan.hold(env);
         Some(plan)
@@ -271,7 +275,7 @@ impl Plan {
 fn analysed(
     env: &ProgEnv,
     id: FuncId,
-    (function, code, tokens): (&Function, &[Instr], &[Option<Vec<Token>>]),
+    (function, code, tokens, watch): (&Function, &[Instr], &[Option<Vec<Token>>], &Watch),
     (block, multiples): ([u32; 3], &[u32]),
 ) -> Option<(Patterns, Forms, BTreeSet<u32>)> {
     let start = function.start.0;
@@ -289,7 +293,7 @@ fn analysed(
             patterns.after[k] = after.to_vec();
         });
         let assumptions: BTreeSet<u32> = affine.assumptions().map(|Pc(pc)| pc - start).collect();
-        let forms = Forms::of(env, function, code, &patterns, tokens);
+        let forms = Forms::of(env, function, code, &patterns, tokens, watch);
         let unseen = |k: &&u32| forms.ways[**k as usize] != Way::Scalar && !on(Mutant::NativeUnseen);
         let unseen: Vec<u32> = assumptions.iter().filter(unseen).copied().collect();
         if unseen.is_empty() {

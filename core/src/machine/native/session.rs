@@ -5,6 +5,7 @@ use super::emit::Setting;
 use super::parted::Partings;
 use super::plan::Plan;
 use super::regions::regions;
+use super::watch::Watch;
 use crate::base::{LaneMask, Lanes32, expand, number};
 use crate::machine::config::Engine;
 use crate::machine::control::Grouping;
@@ -14,6 +15,7 @@ use crate::program::affine::MULTIPLE;
 use crate::program::env::{FuncId, Init, ProgEnv};
 use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::{Class, IntOp};
+use crate::verdict::{Needs, Row};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Warp instructions that a kernel executes before it is worth to be compiled, for each of its own: they take the interpreter
@@ -76,6 +78,8 @@ struct Entry {
     setting: Setting,
     /// Offsets of parameters that are multiples of the warp's size, of those for which that makes a difference.
     multiples: Vec<u32>,
+    /// What is told to somebody who observes.
+    watch: Watch,
     known: Known,
 }
 
@@ -89,6 +93,7 @@ pub(in crate::machine) fn session(
     loaded: &Loaded,
     engine: Engine,
     more: u64,
+    needs: Option<&Needs>,
 ) -> Result<Session, u64> {
     // Where any of the lanes at an address may go on, those that were together part without a jump: nothing is claimed of them.
     if engine == Engine::Interpreter || loaded.warp_size != 32 || loaded.grouping != Grouping::All {
@@ -102,6 +107,7 @@ pub(in crate::machine) fn session(
         block: loaded.block,
         setting,
         multiples: multiples(env, loaded),
+        watch: needs.map_or_else(Watch::default, |needs| Watch::of(needs, env, loaded)),
         known: Known::Runs(0),
     };
     let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,7 +116,7 @@ pub(in crate::machine) fn session(
         all.push(wanted);
         all.len() - 1
     });
-    let Entry { id, block, multiples, known, .. } = &mut all[at];
+    let Entry { id, block, multiples, watch, known, .. } = &mut all[at];
     if let Known::Runs(before) = known {
         let executed = before.saturating_add(more);
         let enough = if engine == Engine::Auto { cost(env, *id).saturating_mul(WORTH) } else { 0 };
@@ -118,7 +124,7 @@ pub(in crate::machine) fn session(
             *known = Known::Runs(executed);
             return Err(enough - executed);
         }
-        *known = match compile(env, (*id, *block, multiples), setting) {
+        *known = match compile(env, (*id, *block, multiples), setting, watch) {
             Some(kernel) => Known::Compiled(Arc::new(kernel)),
             None => Known::Refused,
         };
@@ -140,7 +146,7 @@ impl Entry {
     /// Whether it is of the same kernel.
     fn is(&self, other: &Self) -> bool {
         let same = (self.id, self.block, self.setting) == (other.id, other.block, other.setting);
-        same && self.env.ptr_eq(&other.env) && self.multiples == other.multiples
+        same && self.env.ptr_eq(&other.env) && self.multiples == other.multiples && self.watch == other.watch
     }
 }
 
@@ -173,8 +179,13 @@ fn multiples(env: &ProgEnv, loaded: &Loaded) -> Vec<u32> {
     all
 }
 
-fn compile(env: &Arc<ProgEnv>, (id, block, multiples): (FuncId, [u32; 3], &[u32]), setting: Setting) -> Option<Kernel> {
-    let mut plan = Plan::of(env, id, block, multiples)?;
+fn compile(
+    env: &Arc<ProgEnv>,
+    (id, block, multiples): (FuncId, [u32; 3], &[u32]),
+    setting: Setting,
+    watch: &Watch,
+) -> Option<Kernel> {
+    let mut plan = Plan::of(env, id, block, multiples, watch)?;
     plan.regions = regions(&plan, env);
     let kernel = Kernel { plan, env: Arc::downgrade(env), setting, codes: [OnceLock::new(), OnceLock::new()] };
     kernel.code(false).is_some().then_some(kernel)
@@ -203,6 +214,8 @@ pub(in crate::machine) struct Session {
     pub(super) contexts: Contexts,
     /// Lanes that have parted natively.
     pub(super) partings: Partings,
+    /// Room for accesses that are told.
+    pub(super) rows: Vec<Row>,
 }
 
 impl Session {
@@ -255,6 +268,7 @@ impl Session {
             instructions: 0,
             auto: engine == Engine::Auto,
             contexts: Contexts::default(),
+            rows: Vec::new(),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(in crate::machine) fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
     loop {
         // What native code leaves to be done here: so many instructions at most.
         let mut part = *fuel;
-        if M::NATIVE && !S::ON && sh.native.is_some() {
+        if M::NATIVE && sh.native.is_some() {
             let went = match went.take() {
                 Some(went) => went,
                 None => go(simd, warp, flow, sh, mem, fuel, cx)?,

@@ -6,7 +6,7 @@
 use super::super::context::{Exit, Site};
 use super::super::each::Access;
 use super::super::forms::Way;
-use super::builder::{Emit, Group, Numbers, Strip, Word, anywhere, common, offset, trusted, width};
+use super::builder::{Emit, Group, Numbers, Place, Strip, Word, anywhere, common, offset, trusted, width};
 use crate::base::Pc;
 use crate::base::mutant::{Mutant, on};
 use crate::program::affine::{Line, Residue};
@@ -27,11 +27,12 @@ impl Emit<'_, '_> {
         let room = if access.shared { (room.begin, room.bytes) } else { (0, u32::MAX) };
         let group = Group { address, shared: access.shared, room, bytes };
         let unit = access.bytes;
-        if let Some((place, low, high)) = self.segment.places.get(&group).copied()
+        if let Some(Place { zero, low, high, site }) = self.segment.places.get(&group).copied()
             && (low..=high).contains(&access.offset)
             && access.offset.abs_diff(low).is_multiple_of(unit.into())
         {
-            return place;
+            site.into_iter().for_each(|number| self.own(number, k));
+            return zero;
         }
         // The later ones are those of the segment from the same register.
         let (low, high) = self.offsets_from(k, access);
@@ -44,7 +45,9 @@ impl Emit<'_, '_> {
             self.place_global(first, span, unit)
         };
         let zero = self.b.ins().iadd_imm(place, -low);
-        self.segment.places.insert(group, (zero, low, high));
+        let site = (!access.shared).then(|| self.sites.len() - 1);
+        site.into_iter().for_each(|number| self.own(number, k));
+        self.segment.places.insert(group, Place { zero, low, high, site });
         zero
     }
 
@@ -91,8 +94,8 @@ impl Emit<'_, '_> {
     }
 
     pub(super) fn place_global(&mut self, first: Value, span: u64, unit: u32) -> Value {
-        let number = self.sites;
-        self.sites += 1;
+        let number = self.sites.len();
+        self.sites.push(Vec::new());
         let [address, count] = [offset_of!(Site, address), offset_of!(Site, count)].map(|at| self.site(number, at));
         let inside = self.b.ins().isub(first, address);
         let word = self.b.ins().rotr_imm(inside, i64::from(unit.trailing_zeros()));
@@ -125,7 +128,7 @@ impl Emit<'_, '_> {
         common!(self, types::I32, found)
     }
 
-    fn address(&mut self, access: Access, k: usize) -> Option<Numbers> {
+    pub(super) fn address(&mut self, access: Access, k: usize) -> Option<Numbers> {
         let n = self.plan.function.slots.number(access.class, access.slot)?;
         self.plan.line(k, n)?;
         Some(self.numbers(k, n))

@@ -33,6 +33,12 @@ pub(in crate::machine::native) struct Helpers {
     pub fetch: FuncRef,
 }
 
+/// What has been made beside code: the sites ([`Emit::sites`]), and accesses that a segment tells at most.
+pub(in crate::machine::native) struct Made {
+    pub sites: Vec<Vec<u32>>,
+    pub rows: usize,
+}
+
 /// The lanes that run, as they are known while native code is made.
 #[derive(Clone, Debug)]
 pub(in crate::machine::native) struct Who {
@@ -62,8 +68,10 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     /// The lanes that run.
     pub(super) who: Who,
     pub(super) helpers: Helpers,
-    /// How many sites there are so far.
-    pub(super) sites: usize,
+    /// The sites so far: of each, the instructions whose accesses it is for, but for those that are told.
+    pub(super) sites: Vec<Vec<u32>>,
+    /// Accesses that a segment tells at most, so far.
+    pub(super) rows: usize,
     /// The context of the warp that runs, and what it has in common with others.
     pub(super) context: Value,
     pub(super) common: Value,
@@ -180,8 +188,10 @@ pub(super) struct Segment {
     pub(super) each: FxHashMap<usize, Places>,
     /// By number: it in all lanes.
     pub splats: FxHashMap<Value, Value>,
-    /// Accesses that are checked together: where offset 0 is, and from which offset to which they go.
-    pub places: FxHashMap<Group, (Value, i64, i64)>,
+    /// Accesses that are checked together, and where they go.
+    pub places: FxHashMap<Group, Place>,
+    /// Accesses that are to be told.
+    pub(super) told: Vec<Told>,
     /// Predicates that strips make: by register.
     pub(super) made: BTreeSet<usize>,
 }
@@ -203,6 +213,23 @@ pub(super) struct Rows {
     pub differ: [Value; 2],
     /// The address of each half's first lane.
     pub first: [Value; 2],
+}
+
+/// An access that is to be told: its instruction, where the words of the first lane of each half are, and bytes from lane to lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub k: usize,
+    pub first: [Value; 2],
+    pub step: u32,
+}
+
+/// Where accesses go that are checked together: where offset 0 is, from which offset to which they go, and the site that they have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub zero: Value,
+    pub low: i64,
+    pub high: i64,
+    pub site: Option<usize>,
 }
 
 /// Accesses that are checked together: those from one address, to one memory, in one room.

@@ -55,6 +55,7 @@ impl Emit<'_, '_> {
     pub(super) fn place_each(&mut self, k: usize) {
         let Some(each) = self.each(k) else { return };
         let Some(n) = self.plan.function.slots.number(each.class, each.slot) else { return };
+        let before = self.sites.len();
         let places = if self.plan.line(k, n).is_some() {
             let numbers = self.numbers(k, n);
             self.places_on_line(k, each, numbers)
@@ -63,6 +64,7 @@ impl Emit<'_, '_> {
         } else {
             self.places_in_block(each, n)
         };
+        (before..self.sites.len()).for_each(|number| self.own(number, k));
         self.segment.each.insert(k, places);
     }
 
@@ -120,8 +122,8 @@ impl Emit<'_, '_> {
 
     /// In the block of memory that the site has, or else in that of the first lane's address.
     fn places_in_block(&mut self, each: Each, n: usize) -> Places {
-        let number = self.sites;
-        self.sites += 1;
+        let number = self.sites.len();
+        self.sites.push(Vec::new());
         let unit = each.unit();
         let rows = self.rows(each, n);
         let (again, look, go) = (self.b.create_block(), self.b.create_block(), self.b.create_block());

@@ -1,6 +1,6 @@
 //! A function: where it is entered, and its blocks.
 
-use super::builder::{Emit, Helpers, Segment, Setting, Who, field, offset, trusted, width};
+use super::builder::{Emit, Helpers, Made, Segment, Setting, Who, field, offset, trusted, width};
 use crate::machine::native::context::Common;
 use crate::machine::native::plan::Plan;
 use crate::program::env::ProgEnv;
@@ -10,14 +10,14 @@ use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 use rustc_hash::FxHashMap;
 use std::mem::offset_of;
 
-/// Makes a function; gives how many sites it has.
+/// Makes a function.
 pub(in crate::machine::native) fn emit(
     b: FunctionBuilder<'_>,
     (plan, env): (&Plan, &ProgEnv),
     setting: Setting,
     some: bool,
     helpers: Helpers,
-) -> usize {
+) -> Made {
     let mut b = b;
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
@@ -39,7 +39,8 @@ pub(in crate::machine::native) fn emit(
         setting,
         who: Who { some, mask, parted: Vec::new() },
         helpers,
-        sites: 0,
+        sites: Vec::new(),
+        rows: 0,
         context,
         common,
         list,
@@ -58,7 +59,7 @@ pub(in crate::machine::native) fn emit(
 }
 
 impl Emit<'_, '_> {
-    fn function(mut self) -> usize {
+    fn function(mut self) -> Made {
         let count = self.plan.code.len();
         for k in (0..count).filter(|k| self.plan.leaders[*k]) {
             self.blocks[k] = Some(self.b.create_block());
@@ -75,7 +76,7 @@ impl Emit<'_, '_> {
         self.stops();
         self.b.seal_all_blocks();
         self.b.finalize();
-        self.sites
+        Made { sites: self.sites, rows: self.rows }
     }
 
     /// The block that begins at an instruction; gives the one behind it.

@@ -22,8 +22,9 @@ mod order;
 mod region;
 mod segment;
 mod strips;
+mod told;
 mod values;
 mod words;
 
-pub(super) use builder::{Helpers, Setting};
+pub(super) use builder::{Helpers, Made, Setting};
 pub(super) use function::emit;

@@ -24,6 +24,7 @@ impl Emit<'_, '_> {
             self.first(k, (from, to), &mut strips, &mut late);
         }
         self.check_order(from, to);
+        self.tell_rows();
         self.settle();
         self.fetch_ahead(from, to);
         let mut bits: BTreeMap<usize, Value> = BTreeMap::new();
@@ -82,6 +83,7 @@ impl Emit<'_, '_> {
                 }
             }
             Way::LoadOne => {
+                self.keep_row(k);
                 let numbers = self.load_one(k);
                 let n = results(&i, self.env, &self.plan.function).first().copied();
                 let (Some(n), Some(numbers)) = (n, numbers) else { return };
@@ -92,6 +94,7 @@ impl Emit<'_, '_> {
                 }
             }
             Way::LoadRow | Way::StoreRow => {
+                self.keep_row(k);
                 self.place_row(k);
                 self.capture(k, &i);
                 strips.push(k);
