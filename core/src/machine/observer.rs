@@ -102,6 +102,11 @@ impl Sink for Observed<'_> {
         Some(&self.needs).filter(|needs| needs.rows && self.tell.is_some())
     }
 
+    #[inline(always)]
+    fn wants_barriers(&self) -> bool {
+        self.needs.barriers
+    }
+
     fn rows(&mut self, who: Who, rows: &[Row]) -> usize {
         let noted = self.tell.as_mut().map_or(0, |tell| tell.rows(who, rows)).min(rows.len());
         self.noted = if noted == rows.len() { 0 } else { noted };

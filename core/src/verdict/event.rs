@@ -249,13 +249,15 @@ pub struct Needs {
     /// at nothing but the lanes of an [`Event::Step`] of an exit, and does not mind that warps which arrive at a barrier, or
     /// exit, do so later among what other warps of the block do, as long as it is before the barrier is complete or the block is.
     pub rows: bool,
+    /// Whether it needs [`Event::Arrive`] and [`Event::Released`] of kernels that run natively.
+    pub barriers: bool,
 }
 
 impl Needs {
     /// All of them.
     #[must_use]
     pub fn all() -> Self {
-        Self { steps: None, rules: true, quiet: Arc::default(), rows: false }
+        Self { steps: None, rules: true, quiet: Arc::default(), rows: false, barriers: true }
     }
 
     /// What two observers need.
@@ -269,7 +271,8 @@ impl Needs {
             _ => None,
         };
         let quiet = self.quiet.iter().zip(&*other.quiet).map(|(a, b)| a.and(*b)).collect();
-        Self { steps, rules: self.rules || other.rules, quiet, rows: self.rows && other.rows }
+        let (rules, barriers) = (self.rules || other.rules, self.barriers || other.barriers);
+        Self { steps, rules, quiet, rows: self.rows && other.rows, barriers }
     }
 }
 
@@ -304,6 +307,11 @@ pub trait Sink {
     /// What it needs, if kernels that it observes may run natively ([`Needs::rows`]).
     fn takes_rows(&self) -> Option<&Needs> {
         None
+    }
+
+    /// Whether barriers are told of natively ([`Needs::barriers`]).
+    fn wants_barriers(&self) -> bool {
+        true
     }
 
     /// Takes note of accesses of a warp, in their order, as far as there is nothing to be told of any; gives how many it has taken
@@ -368,6 +376,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn takes_rows(&self) -> Option<&Needs> {
         (**self).takes_rows()
+    }
+
+    fn wants_barriers(&self) -> bool {
+        (**self).wants_barriers()
     }
 
     fn rows(&mut self, who: Who, rows: &[Row]) -> usize {

@@ -305,7 +305,8 @@ impl Sink for Bounds {
     fn needs(&self) -> Needs {
         // Where addresses are exchanged, exchanges matter.
         let rows = !self.plan.sites.contains(&Site::Shuffle);
-        Needs { steps: Some(Arc::clone(&self.plan.steps)), rules: false, quiet: Arc::clone(&self.quiet), rows }
+        let (steps, quiet) = (Some(Arc::clone(&self.plan.steps)), Arc::clone(&self.quiet));
+        Needs { steps, rules: false, quiet, rows, barriers: false }
     }
 
     fn rows(&mut self, who: Who, rows: &[Row]) -> usize {

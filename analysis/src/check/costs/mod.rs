@@ -258,7 +258,13 @@ impl Sink for Costs {
     const FRUGAL: bool = true;
 
     fn needs(&self) -> Needs {
-        Needs { steps: Some(Arc::new(FixedBitSet::new())), rules: false, quiet: Arc::default(), rows: false }
+        Needs {
+            steps: Some(Arc::new(FixedBitSet::new())),
+            rules: false,
+            quiet: Arc::default(),
+            rows: false,
+            barriers: true,
+        }
     }
 
     fn event(&mut self, who: Who, event: Event<'_>) -> Result<(), Stop> {

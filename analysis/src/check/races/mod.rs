@@ -158,7 +158,13 @@ impl Sink for Races {
     const FRUGAL: bool = true;
 
     fn needs(&self) -> Needs {
-        Needs { steps: Some(Arc::clone(&self.orders)), rules: false, quiet: self.quiet.extents(), rows: true }
+        Needs {
+            steps: Some(Arc::clone(&self.orders)),
+            rules: false,
+            quiet: self.quiet.extents(),
+            rows: true,
+            barriers: true,
+        }
     }
 
     fn rows(&mut self, who: Who, rows: &[Row]) -> usize {

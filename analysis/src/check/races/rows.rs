@@ -10,7 +10,7 @@ use super::shadow::Shadow;
 use super::sites::{AccessSite, Site, access_at};
 use super::view::View;
 use super::watch::Watch;
-use crate::base::{LaneMask, lanes_of};
+use crate::base::LaneMask;
 use crate::program::instr::Space;
 use crate::verdict::{AccessKind, Row, Who};
 
@@ -112,16 +112,29 @@ fn one(shadow: &mut Shadow, view: &View, row: &Row, address: u64, lanes: LaneMas
     cells[(address / 4) as usize % HALF].read(view, lanes, row.pc(), spill)
 }
 
-/// Lanes access a word each.
+/// Lanes access a word each: those of one row of the shadow after one look for it.
 fn apart(shadow: &mut Shadow, view: &View, row: &Row, lanes: LaneMask) -> bool {
-    lanes_of(lanes).all(|lane| {
-        let (address, bit) = (row.address(lane), 1 << lane);
-        let (cells, spill) = shadow.cells(address, Row::WORD);
-        // As many as there are bytes, where there is one a byte.
-        address.is_multiple_of(4)
-            && cells.iter_mut().all(|cell| match row.kind() {
-                AccessKind::Read => cell.read(view, bit, row.pc(), spill),
-                _ => cell.write(view, lane as u32, row.pc(), spill),
-            })
-    })
+    let mut rest = lanes;
+    while rest != 0 {
+        let place = row.address(rest.trailing_zeros() as usize) / ROW;
+        let Some((cells, spill)) = shadow.words(place * ROW) else { return false };
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            let (address, bit) = (row.address(lane as usize), 1 << lane);
+            if address / ROW != place {
+                break;
+            }
+            let cell = &mut cells[(address / 4) as usize % HALF];
+            let noted = address.is_multiple_of(4)
+                && match row.kind() {
+                    AccessKind::Read => cell.read(view, bit, row.pc(), spill),
+                    _ => cell.write(view, lane, row.pc(), spill),
+                };
+            if !noted {
+                return false;
+            }
+            rest &= rest - 1;
+        }
+    }
+    true
 }

@@ -291,7 +291,7 @@ fn tell_end<S: Sink>(context: &Context, ended: Option<Ended>, of: Who, sink: &mu
 /// Tells how the turns of all warps of a block have ended, in their order; behind a barrier they go on.
 #[inline(always)]
 fn told<S: Sink>(contexts: &[Context], round: Round, ended: Ended, of: Who, sink: &mut S) -> Result<(), Stop> {
-    if !S::ON {
+    if !S::ON || matches!(ended, Ended::Barrier(_)) && !sink.wants_barriers() {
         return Ok(());
     }
     for k in 0..round.count {
