@@ -88,7 +88,7 @@ impl Emit<'_, '_> {
         }
         let plain = |value| Strip::W(Word { value, float: false, loose: false });
         if how.to != Rounding::NearestEven {
-            let bits = self.to_side(how, &words);
+            let bits = self.rounded_to_side(how, &words);
             return plain(if how.sat { self.clamped(bits) } else { bits });
         }
         let strips: Vec<Strip> = words.iter().map(|bits| plain(*bits)).collect();
@@ -142,7 +142,7 @@ impl Emit<'_, '_> {
     }
 
     /// Sums, products and both, rounded to a side: the bits.
-    fn to_side(&mut self, how: Single, words: &[Value]) -> Value {
+    fn rounded_to_side(&mut self, how: Single, words: &[Value]) -> Value {
         let mut words = words.to_vec();
         if how.op == F::SubF32 {
             let sign = self.number(types::I32X4, SIGN);
