@@ -18,7 +18,7 @@ fn engines_tell_the_same_of_cases_under_checks() {
     let (mut compared, mut wrong) = (0, Vec::new());
     for case in FOLDERS.into_iter().flat_map(Case::below) {
         let own = case.arguments();
-        if own.first() != Some(&"run") || own.iter().any(|a| *a == "--engine") {
+        if own.first() != Some(&"run") || own.contains(&"--engine") {
             continue;
         }
         for checks in ["races", "bounds", "races,bounds"] {
