@@ -3,6 +3,7 @@
     python tinygrad_suite.py ~/tinygrad --library libwarpstep_ptx.so                 # test/backend and what else needs a device
     python tinygrad_suite.py ~/tinygrad --library libwarpstep_ptx.so backend/test_o  # some files of it
     python tinygrad_suite.py ~/tinygrad --library libwarpstep_ptx.so --why --skips   # with reasons of failures and of skips
+    python tinygrad_suite.py ~/tinygrad --library libwarpstep_ptx.so --together      # all in one process: sooner done
 
 A launch that fails ends the process, by which no test passes on wrong data. The test that ran then is counted as `died`, and the
 others of its file are run in a new process: every test has an outcome. It is a plugin for pytest, too, which notes outcomes as
@@ -40,6 +41,7 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
+    note(test=report.nodeid, seconds=report.duration)
     if hasattr(report, "wasxfail"):
         outcome = "xfailed" if report.skipped else "failed"
         note(test=report.nodeid, outcome=outcome, why=report.wasxfail or "it was expected to fail")
@@ -66,14 +68,21 @@ def _why(report: Any) -> str:
     return re.sub(r"\s+", " ", " ".join(wrong[:3] if crash else wrong[-2:]))[:300]
 
 
-def read(notes: Path) -> dict[str, tuple[str, str]]:
-    """The outcome of each test and why. Of a test's notes the first that says more than that it began counts."""
-    found: dict[str, tuple[str, str]] = {}
+Found = dict[str, tuple[str, str]]
+
+
+def read(notes: Path) -> tuple[Found, Counter[str]]:
+    """The outcome of each test and why, and the seconds of each file. Of a test's notes the first that says more than that it began
+    counts."""
+    found: Found = {}
+    seconds: Counter[str] = Counter()
     for line in notes.read_text().splitlines() if notes.exists() else ():
         new = json.loads(line)
-        if found.get(new["test"], ("died", ""))[0] == "died":
+        if "seconds" in new:
+            seconds[new["test"].split("::")[0]] += new["seconds"]
+        elif found.get(new["test"], ("died", ""))[0] == "died":
             found[new["test"]] = (new["outcome"], new["why"])
-    return found
+    return found, seconds
 
 
 class Suite:
@@ -94,14 +103,15 @@ class Suite:
                 if not self.given.words or any(word in name for word in self.given.words):
                     yield name
 
-    def run(self, file: str, notes: Path, log: Path, done: list[str]) -> str:
-        """Runs the tests of a file but for those that are done. Why it did not come to its end, or nothing."""
+    def run(self, files: list[str], notes: Path, log: Path, done: list[str]) -> str:
+        """Runs the tests of files but for those that are done. Why that did not come to its end, or nothing."""
         command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-p", "tinygrad_suite"]
+        command.append("--continue-on-collection-errors")
         left_out = [flag for test in done for flag in ("--deselect", test)]
         with log.open("w") as out:
             try:
                 ended = subprocess.run(
-                    [*command, *self.given.flag, *left_out, file], cwd=self.given.tinygrad, stdout=out, stderr=out,
+                    [*command, *self.given.flag, *left_out, *files], cwd=self.given.tinygrad, stdout=out, stderr=out,
                     env={**self.environment, NOTES: str(notes)}, timeout=self.given.seconds, check=False,
                 )
             except subprocess.TimeoutExpired:
@@ -116,20 +126,20 @@ class Suite:
         report = next((line for line in reversed(lines) if re.match(r"(\x1b\[\d*m)*(error|bug|Error)\b", line)), None)
         return f"exit code {code}: {report or (lines or ['no word'])[-1]}"[:300]
 
-    def file(self, file: str) -> dict[str, tuple[str, str]]:
-        """The outcomes of a file. A process that dies is followed by one for what it did not come to."""
+    def outcomes(self, files: list[str]) -> tuple[Found, Counter[str]]:
+        """The outcomes of files and their seconds. A process that dies is followed by one for what it did not come to."""
         with tempfile.TemporaryDirectory() as work:
             notes, log = Path(work) / "notes", Path(work) / "log"
             told: dict[str, str] = {}
             while True:
-                before = read(notes)
-                ended = self.run(file, notes, log, list(before))
-                found = read(notes)
+                before, _ = read(notes)
+                ended = self.run(files, notes, log, list(before))
+                found, seconds = read(notes)
                 new = [test for test in found if test not in before]
                 if not ended:
-                    return {test: (how, told.get(test, why)) for test, (how, why) in found.items()}
+                    return {test: (how, told.get(test, why)) for test, (how, why) in found.items()}, seconds
                 if not new:
-                    return {**found, f"{file} itself": ("died", ended)}
+                    return {**found, f"{files[0]}::": ("died", ended)}, seconds
                 told |= {test: ended for test in new if found[test][0] == "died"}
 
 
@@ -141,31 +151,39 @@ def main() -> int:
     parser.add_argument("--place", action="append", help="a folder or a file of tinygrad's tests, in place of the usual ones")
     parser.add_argument("--seconds", type=int, default=1800, help="the time that a process may take")
     parser.add_argument("--flag", action="append", default=[], help="a flag for pytest")
+    parser.add_argument("--together", action="store_true", help="run all files in one process")
     parser.add_argument("--why", action="store_true", help="tell the reason of each failure")
     parser.add_argument("--skips", action="store_true", help="count the reasons of skips and of expected failures")
-    parser.add_argument("--json", type=Path, help="write all outcomes to a file")
+    parser.add_argument("--json", type=Path, help="write all outcomes to a file, again after each file")
     parser.add_argument("words", nargs="*", help="parts of the names of files")
     given = parser.parse_intermixed_args()
     given.tinygrad = given.tinygrad.resolve()
-    suite, total, everything, reasons = Suite(given), Counter[str](), {}, Counter[tuple[str, str]]()
+    suite, total, reasons = Suite(given), Counter[str](), Counter[tuple[str, str]]()
+    everything: dict[str, Found] = {}
     print("| file | " + " | ".join(OUTCOMES) + " | seconds |\n|---|" + "---:|" * (len(OUTCOMES) + 1))
-    for file in suite.files():
-        began = time.monotonic()
-        found = everything[file] = suite.file(file)
-        counts = Counter(how for how, _ in found.values())
-        total += counts
-        reasons.update((how, why) for how, why in found.values() if how in ("skipped", "xfailed"))
-        numbers = " | ".join(str(counts[outcome] or "") for outcome in OUTCOMES)
-        print(f"| {file.removeprefix('test/')} | {numbers} | {time.monotonic() - began:.0f} |", flush=True)
-        for test, (how, why) in found.items() if given.why else ():
-            if how in ("failed", "died"):
-                print(f"  - {how}: {test.split('::', 1)[-1]}: {why}", flush=True)
+    files = list(suite.files())
+    for group in [files] if given.together else [[file] for file in files]:
+        found, seconds = suite.outcomes(group)
+        for file in group:
+            own = everything[file] = {test: how for test, how in found.items() if test.split("::")[0] == file}
+            total += show(file, own, seconds[file], given.why)
+            reasons.update((how, why) for how, why in own.values() if how in ("skipped", "xfailed"))
+        if given.json:
+            given.json.write_text(json.dumps(everything, indent=1))
     print("| all | " + " | ".join(str(total[outcome]) for outcome in OUTCOMES) + " | |")
     for (how, why), count in reasons.most_common() if given.skips else ():
         print(f"{count:5} {how}: {why}")
-    if given.json:
-        given.json.write_text(json.dumps(everything, indent=1))
     return 1 if total["failed"] or total["died"] else 0
+
+
+def show(file: str, found: Found, seconds: float, why: bool) -> Counter[str]:
+    counts = Counter(how for how, _ in found.values())
+    numbers = " | ".join(str(counts[outcome] or "") for outcome in OUTCOMES)
+    print(f"| {file.removeprefix('test/')} | {numbers} | {seconds:.0f} |", flush=True)
+    for test, (how, reason) in found.items() if why else ():
+        if how in ("failed", "died"):
+            print(f"  - {how}: {test.split('::', 1)[-1]}: {reason}", flush=True)
+    return counts
 
 
 if __name__ == "__main__":
