@@ -166,7 +166,9 @@ impl Mirror {
 
     /// Gives the host what has changed of the vector of bytes.
     pub(super) fn give_back(&self, bytes: &[u8]) -> Result<(), u64> {
-        let (mut old, mut new): (Vec<(u64, &[u8])>, Vec<(u64, &[u8])>) = (Vec::new(), Vec::new());
+        /// Bytes with their address.
+        type Part<'a> = (u64, &'a [u8]);
+        let (mut old, mut new) = (Vec::<Part<'_>>::new(), Vec::<Part<'_>>::new());
         for piece in &self.pieces {
             let now = bytes.get(piece.at..piece.at + piece.before.len()).unwrap_or(&[]);
             for changed in changes(&piece.before, now, (piece.address, self.unit)) {
