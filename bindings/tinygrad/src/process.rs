@@ -12,7 +12,7 @@
 //! since what was looked up is kept from launch to launch.
 //!
 //! There are two calls with `unsafe`, both of which have no memory but this process's to work on: [`written`] gives the operating system
-//! a slice to copy from, and an address that it checks; [`reserve`] takes the addresses by which the machine means shared, local and
+//! slices to copy from, and addresses that it checks; [`reserve`] takes the addresses by which the machine means shared, local and
 //! parameter memory, so that nothing else of the process can ever lie there.
 
 use crate::outcome::Failure;
@@ -28,6 +28,8 @@ use warpstep::{HostMemory, HostRange};
 const CLOSE: u64 = 1 << 20;
 /// The same of an allocation.
 const CLOSE_ALLOCATION: u64 = 1 << 40;
+/// Parts that are written by one call at most; the operating system takes up to 1,024.
+const TOGETHER: usize = 64;
 
 /// Allocations that were registered. `None`: nobody has registered any.
 static ALLOCATIONS: Mutex<Option<BTreeMap<u64, u64>>> = Mutex::new(None);
@@ -143,7 +145,7 @@ impl HostMemory for Process {
     }
 
     fn write(&self, address: u64, from: &[u8]) -> bool {
-        match written(address, from) {
+        match written(&[(address, from)]) {
             Ok(count) => count == from.len(),
             // The call is not allowed in some containers. The file can do what it can, and more: it does not mind who may write.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)) => {
@@ -153,17 +155,34 @@ impl HostMemory for Process {
             Err(_) => false,
         }
     }
+
+    fn write_all(&self, parts: &[(u64, &[u8])]) -> usize {
+        let mut done = 0;
+        for some in parts.chunks(TOGETHER) {
+            // What cannot be written at once is tried alone: the call is not allowed, or one of them cannot be written.
+            let all = written(some).is_ok_and(|count| count == some.iter().map(|(_, from)| from.len()).sum::<usize>());
+            let count =
+                if all { some.len() } else { some.iter().take_while(|(at, from)| self.write(*at, from)).count() };
+            done += count;
+            if count < some.len() {
+                break;
+            }
+        }
+        done
+    }
 }
 
-/// Has the operating system copy bytes to an address of this process; gives how many it copied.
-fn written(address: u64, from: &[u8]) -> std::io::Result<usize> {
-    let local = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
-    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: from.len() };
-    let pid = libc::pid_t::try_from(std::process::id()).unwrap_or(0);
-    // SAFETY: `local` is a slice, which is only read. Whether `remote` is memory that may be written is checked by the call.
+/// Has the operating system copy bytes to addresses of this process, [`TOGETHER`] of them at most; gives how many bytes it copied.
+fn written(parts: &[(u64, &[u8])]) -> std::io::Result<usize> {
+    let part = |at: *mut libc::c_void, from: &[u8]| libc::iovec { iov_base: at, iov_len: from.len() };
+    let local: Vec<_> = parts.iter().map(|(_, from)| part(from.as_ptr().cast_mut().cast(), from)).collect();
+    let remote: Vec<_> =
+        parts.iter().map(|(at, from)| part(std::ptr::without_provenance_mut(*at as usize), from)).collect();
+    let (pid, count) = (libc::pid_t::try_from(std::process::id()).unwrap_or(0), parts.len() as libc::c_ulong);
+    // SAFETY: `local` is slices, which are only read. Whether `remote` is memory that may be written is checked by the call.
     #[expect(unsafe_code, reason = "the standard library has no such call")]
-    let count = unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) };
-    usize::try_from(count).map_err(|_| std::io::Error::last_os_error())
+    let copied = unsafe { libc::process_vm_writev(pid, local.as_ptr(), count, remote.as_ptr(), count, 0) };
+    usize::try_from(copied).map_err(|_| std::io::Error::last_os_error())
 }
 
 /// The ranges of `/proc/self/maps` that may be read and that a pointer can lead to.
@@ -234,6 +253,16 @@ mod tests {
         assert!(process.read(at, &mut copy) && copy == [3; 10] && process.write(at + 1, &[4]));
         assert_eq!(std::hint::black_box(&bytes)[..3], [3, 4, 3]);
         assert!(!process.read(8, &mut copy) && !process.write(8, &[1]) && !process.read(1 << 46, &mut copy));
+        // As many as one call does not take, and then one that cannot be written among others that can.
+        let mut bytes = vec![0u8; 1000];
+        let at = bytes.as_mut_ptr().expose_provenance() as u64;
+        let mut parts: Vec<(u64, &[u8])> = (0..500).map(|k| (at + 2 * k, &[1u8][..])).collect();
+        assert_eq!(process.write_all(&parts), 500);
+        assert!(std::hint::black_box(&bytes).chunks(2).all(|pair| *pair == [1, 0]));
+        parts[300].0 = 8;
+        parts.iter_mut().for_each(|(_, from)| *from = &[2]);
+        assert_eq!((process.write_all(&parts), process.write_all(&[])), (300, 0));
+        assert!(std::hint::black_box(&bytes).iter().step_by(2).enumerate().all(|(k, byte)| (*byte == 2) == (k < 300)));
         // The machine's own addresses are taken, and nothing of them is the process's.
         let own = AddressMap::of(64).shared;
         assert!(process.range(own).is_none() && !process.write(own, &[1]));

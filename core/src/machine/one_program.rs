@@ -150,7 +150,7 @@ impl Context {
     /// [`Config::host_addresses`].
     pub fn mirror(&mut self, host: Arc<dyn HostMemory>) {
         if let Some(arena) = self.machine.arena_mut(self.context) {
-            arena.mirror(host);
+            arena.mirror(host, self.env.store_unit());
         }
     }
 

@@ -45,6 +45,15 @@ impl ProgEnv {
         self.code.iter().any(|instr| instr.op.copies())
     }
 
+    /// The bytes that a store or an atomic operation writes to the device's memory at least, but for asynchronous copies. Since each
+    /// writes a multiple of them at a multiple of them, either all bytes of such a row are written by an instruction or none.
+    #[must_use]
+    pub fn store_unit(&self) -> u64 {
+        let requests = self.code.iter().filter_map(|instr| self.request(instr));
+        let stores = requests.filter(|rq| rq.op != MemOp::Load && matches!(rq.space, Space::Global | Space::Generic));
+        stores.map(|rq| u64::from(rq.width)).min().unwrap_or(1)
+    }
+
     /// The bulk copy that an instruction is a part of.
     #[must_use]
     pub fn bulk(&self, instr: &Instr) -> Option<&Bulk> {
@@ -330,6 +339,23 @@ mod tests {
         assert_eq!(at(2), (vec![(Q, 3), (Q, 11), (Q, 12)], vec![(Q, 10)]));
         assert_eq!(at(3), (vec![(Q, 3), (W, 14), (W, 15)], vec![]));
         assert_eq!(at(4), (vec![], vec![]));
+    }
+
+    #[test]
+    fn the_narrowest_store_is_the_unit() {
+        let store = WarpRequest { op: MemOp::Store, ..WarpRequest::PLAIN };
+        let requests = vec![
+            WarpRequest { width: 1, ..WarpRequest::PLAIN },
+            WarpRequest { width: 8, elems: 2, ..store },
+            WarpRequest { width: 1, space: Space::Shared, ..store },
+            WarpRequest { width: 4, space: Space::Generic, op: MemOp::Red(AtomOp::Add, AtomTy::F32), ..store },
+            WarpRequest { width: 2, elems: 4, ..store },
+        ];
+        let code: Vec<Instr> = (0..5).map(|imm| Instr { imm, ..instr(Op::Mem) }).collect();
+        let unit = |n: usize| ProgEnv { requests: requests.clone(), code: code[..n].to_vec(), ..ProgEnv::default() };
+        assert_eq!([1, 2, 3, 4, 5].map(|n| unit(n).store_unit()), [1, 8, 8, 4, 2]);
+        let plain = ProgEnv { code: vec![instr(Op::StGlobal32)], ..ProgEnv::default() };
+        assert_eq!(plain.store_unit(), 4);
     }
 
     #[test]

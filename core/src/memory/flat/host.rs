@@ -15,15 +15,17 @@ const ROOM: usize = 8 << 30;
 
 impl Arena {
     /// Lets kernels access memory of the host's process by its addresses. The arena's own have to lie elsewhere. Room that cannot be
-    /// had is taken for a smaller limit.
-    pub fn mirror(&mut self, host: Arc<dyn HostMemory>) {
+    /// had is taken for a smaller limit. `unit`: bytes that kernels store together at least ([`ProgEnv::store_unit`]).
+    ///
+    /// [`ProgEnv::store_unit`]: crate::program::env::ProgEnv::store_unit
+    pub fn mirror(&mut self, host: Arc<dyn HostMemory>, unit: u64) {
         let sizes = std::iter::successors(Some(ROOM), |room| Some(room / 2)).take_while(|room| *room > 1 << 20);
         for room in sizes {
             if self.bytes.try_reserve_exact(room).is_ok() {
                 break;
             }
         }
-        self.mirror = Some(Box::new(Mirror::new(host)));
+        self.mirror = Some(Box::new(Mirror::new(host, unit)));
         self.has_guests = true;
     }
 
@@ -90,9 +92,16 @@ mod tests {
     use crate::program::env::AddressMap;
     use crate::verdict::AllocKind;
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// A host that has so many bytes at an address; the rest of its memory may only be read.
-    struct Row(u64, Mutex<Vec<u8>>, u64);
+    /// A host that has so many bytes at an address, the rest of which may only be read; what is written is counted.
+    struct Row(u64, Mutex<Vec<u8>>, u64, AtomicUsize);
+
+    impl Row {
+        fn new(first: u64, bytes: Vec<u8>, end: u64) -> Arc<Self> {
+            Arc::new(Self(first, Mutex::new(bytes), end, AtomicUsize::new(0)))
+        }
+    }
 
     impl HostMemory for Row {
         fn range(&self, address: u64) -> Option<HostRange> {
@@ -115,6 +124,7 @@ mod tests {
         fn write(&self, address: u64, from: &[u8]) -> bool {
             let at = (address - self.0) as usize;
             self.1.lock().unwrap()[at..at + from.len()].copy_from_slice(from);
+            self.3.fetch_add(1, Ordering::Relaxed);
             address < self.2
         }
     }
@@ -122,10 +132,10 @@ mod tests {
     #[test]
     fn pieces_are_read_once_and_only_changes_are_given_back() {
         let first = 0x7000_0000_0010u64;
-        let host = Arc::new(Row(first, Mutex::new(vec![7; 1 << 20]), first + (1 << 19)));
+        let host = Row::new(first, vec![7; 1 << 20], first + (1 << 19));
         let mut arena = Arena::new(AddressMap::of(64).global + (1 << 54), None);
         let own = arena.alloc("own", AllocKind::Global, 8, 8).unwrap();
-        arena.mirror(host.clone());
+        arena.mirror(host.clone(), 1);
         let mut hint = Hint::default();
         assert_eq!(arena.index(&mut hint, first, 4, Hint::READ), None);
         for at in [first, first + (1 << 18), first + (1 << 17), first + (1 << 19), first + 200_000] {
@@ -145,5 +155,26 @@ mod tests {
         let now = host.1.lock().unwrap().clone();
         assert_eq!((&now[98..103], now[1 << 18]), (&[7, 9, 1, 1, 7][..], 2));
         assert_eq!(now.iter().filter(|b| **b == 7).count(), (1 << 20) - 4);
+    }
+
+    #[test]
+    fn words_that_a_kernel_stores_as_a_whole_are_given_back_in_one_piece() {
+        // Of the bytes of 1.0 two are 0, as they were.
+        let ones: Vec<u8> = std::iter::repeat_n(1f32.to_le_bytes(), 1000).flatten().collect();
+        for (unit, writes) in [(4, 1), (1, 1000)] {
+            let first = 0x7000_0000_0004u64;
+            let host = Row::new(first, vec![0; 5000], first + 5000);
+            let mut arena = Arena::new(AddressMap::of(64).global + (1 << 54), None);
+            arena.mirror(host.clone(), unit);
+            arena.fetch_at(first).unwrap();
+            arena.bytes_at_mut(first + 400, 4000).unwrap().copy_from_slice(&ones);
+            // What others write beside it stays.
+            host.1.lock().unwrap()[399] = 9;
+            host.1.lock().unwrap()[4400] = 9;
+            assert_eq!(arena.give_back(), Ok(()));
+            let now = host.1.lock().unwrap().clone();
+            assert!(now[400..4400] == ones && now[399] == 9 && now[4400] == 9);
+            assert_eq!(host.3.load(Ordering::Relaxed), writes, "stores of {unit} bytes");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Memory of the host's process at its own addresses, for kernels whose pointers are host pointers.
 //!
 //! A kernel works on a copy. A piece of the host's memory is read when an instruction first reaches it, and lies in the arena's
-//! vector like any block from then on; after the run the host is given the bytes that have changed. So the host's memory is as it
-//! was when a run does not come to its end, no reference to it exists that somebody else's write could make wrong, and a range that
-//! disappears meanwhile is an error, not a crash.
+//! vector like any block from then on; after the run the host is given what has changed, and no byte that the kernel has not stored:
+//! what others write beside it meanwhile stays. So the host's memory is as it was when a run does not come to its end, no reference to
+//! it exists that somebody else's write could make wrong, and a range that disappears meanwhile is an error, not a crash.
 
 use crate::memory::Hint;
 use crate::verdict::{AllocKind, Nearest, Relation};
@@ -24,6 +24,11 @@ pub trait HostMemory: Send + Sync {
 
     /// Writes to an address. False: that cannot be.
     fn write(&self, address: u64, from: &[u8]) -> bool;
+
+    /// Writes to many addresses, one after the other, until one of them cannot be written. Gives how many could.
+    fn write_all(&self, parts: &[(u64, &[u8])]) -> usize {
+        parts.iter().take_while(|(address, from)| self.write(*address, from)).count()
+    }
 }
 
 /// Memory of the host's in one piece.
@@ -66,6 +71,8 @@ pub(super) struct Mirror {
     host: Arc<dyn HostMemory>,
     /// By ascending address.
     pieces: Vec<Piece>,
+    /// A power of two: of a row of so many bytes, at a multiple of them, kernels store all or none.
+    unit: u64,
 }
 
 impl fmt::Debug for Mirror {
@@ -86,8 +93,8 @@ impl Eq for Mirror {}
 
 impl Mirror {
     /// Nothing has been read.
-    pub(super) fn new(host: Arc<dyn HostMemory>) -> Self {
-        Self { host, pieces: Vec::new() }
+    pub(super) fn new(host: Arc<dyn HostMemory>, unit: u64) -> Self {
+        Self { host, pieces: Vec::new(), unit }
     }
 
     /// The piece that holds all of `len` bytes at an address.
@@ -159,38 +166,44 @@ impl Mirror {
 
     /// Gives the host what has changed of the vector of bytes.
     pub(super) fn give_back(&self, bytes: &[u8]) -> Result<(), u64> {
-        let mut done: Vec<(u64, &[u8])> = Vec::new();
+        /// Bytes with their address.
+        type Part<'a> = (u64, &'a [u8]);
+        let (mut old, mut new) = (Vec::<Part<'_>>::new(), Vec::<Part<'_>>::new());
         for piece in &self.pieces {
             let now = bytes.get(piece.at..piece.at + piece.before.len()).unwrap_or(&[]);
-            for changed in changes(&piece.before, now) {
+            for changed in changes(&piece.before, now, (piece.address, self.unit)) {
                 let address = piece.address + changed.start as u64;
-                if !self.host.write(address, &now[changed.clone()]) {
-                    done.iter().rev().for_each(|(at, old)| {
-                        self.host.write(*at, old);
-                    });
-                    return Err(address);
-                }
-                done.push((address, &piece.before[changed]));
+                new.push((address, &now[changed.clone()]));
+                old.push((address, &piece.before[changed]));
             }
         }
-        Ok(())
+        let done = self.host.write_all(&new);
+        let Some((address, _)) = new.get(done) else { return Ok(()) };
+        self.host.write_all(&old[..done]);
+        Err(*address)
     }
 }
 
-/// The parts in which two rows of bytes differ: no byte that is equal is in one.
-fn changes<'a>(before: &'a [u8], now: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+/// The parts in which two rows of bytes differ that lie at an address: no unit that is equal is in one.
+fn changes<'a>(
+    before: &'a [u8],
+    now: &'a [u8],
+    (address, unit): (u64, u64),
+) -> impl Iterator<Item = Range<usize>> + 'a {
     /// Bytes that are compared at once.
     const LINE: usize = 256;
     let count = before.len().min(now.len());
+    // Where the unit ends that a byte lies in.
+    let end = move |at: usize| (at + (unit - (address + at as u64) % unit) as usize).min(count);
     let mut at = 0;
     std::iter::from_fn(move || {
-        while at < count && before[at] == now[at] {
-            let line = at..(at + LINE).min(count);
-            at = if before[line.clone()] == now[line.clone()] { line.end } else { at + 1 };
+        while at < count && before[at..end(at)] == now[at..end(at)] {
+            let line = at..end(at + LINE - 1).min(count);
+            at = if before[line.clone()] == now[line.clone()] { line.end } else { end(at) };
         }
         let start = at;
-        while at < count && before[at] != now[at] {
-            at += 1;
+        while at < count && before[at..end(at)] != now[at..end(at)] {
+            at = end(at);
         }
         (start < at).then_some(start..at)
     })
@@ -205,7 +218,12 @@ mod tests {
         let before = [0u8; 1000];
         let mut now = before;
         (now[0], now[255], now[256], now[999]) = (1, 1, 1, 1);
-        assert_eq!(changes(&before, &now).collect::<Vec<_>>(), [0..1, 255..257, 999..1000]);
-        assert_eq!(changes(&before, &before).count(), 0);
+        let of = |address, unit| changes(&before, &now, (address, unit)).collect::<Vec<_>>();
+        assert_eq!(of(16, 1), [0..1, 255..257, 999..1000]);
+        assert_eq!(of(16, 4), [0..4, 252..260, 996..1000]);
+        // Memory that begins and ends amidst units.
+        assert_eq!(of(18, 4), [0..2, 254..258, 998..1000]);
+        assert_eq!(of(9, 8), [0..7, 255..263, 999..1000]);
+        assert_eq!(changes(&before, &before, (3, 8)).count(), 0);
     }
 }
