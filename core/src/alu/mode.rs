@@ -25,6 +25,15 @@ words! {
     }
 }
 
+impl Rounding {
+    /// Whether what is rounded goes to one side of it, however near the other is.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_to_side(self) -> bool {
+        matches!(self, Self::Zero | Self::Down | Self::Up)
+    }
+}
+
 words! {
     /// The types a conversion names, and those of half-precision operations.
     #[allow(missing_docs, reason = "named as PTX names them")]

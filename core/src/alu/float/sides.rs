@@ -7,12 +7,6 @@ use super::single::SIGN32;
 use crate::alu::mode::Rounding;
 use crate::alu::table::Bits;
 
-/// Whether a rounding is one to a side.
-#[inline(always)]
-pub(super) const fn is_side(to: Rounding) -> bool {
-    matches!(to, Rounding::Zero | Rounding::Down | Rounding::Up)
-}
-
 /// A number that is exact or rounded to odd, as the single on a side of it.
 #[inline(always)]
 pub(super) fn to_side(value: f64, to: Rounding) -> u32 {

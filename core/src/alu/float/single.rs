@@ -1,6 +1,5 @@
 //! `.f32` and `.f32x2` arithmetic.
 
-use super::sides::is_side;
 use super::soft::{F32, Value};
 use crate::alu::mode::{FMode, Num, Property, Rounding};
 use crate::alu::table::{Bits, NAN32};
@@ -93,7 +92,7 @@ pub(super) fn sided32<const N: usize>(
     exact: impl Fn([Value; N], Rounding) -> Value,
 ) -> u32 {
     let to = FMode(mode).rounding();
-    if is_side(to) & !FMode(mode).has(FMode::FTZ) {
+    if to.is_to_side() & !FMode(mode).has(FMode::FTZ) {
         let result = aside(sources.map(f32::from_bits), to);
         return if FMode(mode).has(FMode::SAT) { saturate32(result) } else { result };
     }

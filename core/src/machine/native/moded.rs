@@ -106,13 +106,8 @@ fn single(op: F, mode: FMode) -> Option<Moded> {
         _ => return None,
     };
     let (ftz, to) = (mode.has(FMode::FTZ), mode.rounding());
-    let possible = match to {
-        Rounding::NearestEven => true,
-        Rounding::Zero | Rounding::Down | Rounding::Up => {
-            !ftz && matches!(op, F::AddF32 | F::SubF32 | F::MulF32 | F::FmaF32)
-        }
-        _ => false,
-    };
+    let sides = !ftz && matches!(op, F::AddF32 | F::SubF32 | F::MulF32 | F::FmaF32);
+    let possible = to == Rounding::NearestEven || to.is_to_side() && sides;
     let single = Single { op, ftz, sat: mode.has(FMode::SAT), nan: mode.has(FMode::NAN), to };
     (only(mode, allowed) && possible).then_some(Moded::Single(single))
 }
