@@ -97,7 +97,8 @@ impl Transfer<'_> {
         let whole = matches!(by, Pattern::Affine(by) if by.value(Class::W) == Some(31));
         let line =
             matches!(number, Pattern::Affine(line) if line.stride != 0) && self.of(Class::W).known(number).is_none();
-        whole && line && self.shift(IntOp::ShrS32, &[number, by]) == Pattern::Vector
+        let sign = self.shift(IntOp::ShrS32, &[number, by]);
+        whole && line && !matches!(sign, Pattern::Affine(sign) if sign.value(Class::W).is_some())
     }
 
     fn data(
