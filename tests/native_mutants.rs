@@ -37,7 +37,7 @@ const MUTANTS: &[Mutant] = &[
 ];
 
 /// Those in what a check is told of native code.
-const TOLD: &[Mutant] = &[Mutant::NativeTold, Mutant::NativeQuiet, Mutant::NativeArrive];
+const TOLD: &[Mutant] = &[Mutant::NativeTold];
 
 /// Programs that are tried.
 const PROGRAMS: u64 = 300;
