@@ -480,7 +480,7 @@ const STRAYS: &str = "
 ";
 
 /// Compares runs under checks in which accesses leave what their addresses were made of, and such in which they do not.
-pub fn strays(checks: &[Check]) -> u32 {
+fn strays(checks: &[Check]) -> u32 {
     let mut sources = SourceMap::default();
     let id = sources.add("strays.ptx", STRAYS);
     let env = Arc::new(build(&[id], Some(ControlModel::Its), &sources).unwrap());
@@ -517,6 +517,39 @@ pub fn compared_under(seed: u64, most: u32, checks: &[Check]) -> u32 {
 fn shape(seed: u64) -> [u32; 3] {
     let blocks = [[64, 1, 1], [16, 4, 1], [16, 8, 1], [48, 1, 1], [8, 8, 1], [32, 2, 1], [7, 5, 1], [32, 1, 1]];
     blocks[(seed % blocks.len() as u64) as usize]
+}
+
+/// What one warp stores the other one loads behind a barrier.
+const MET: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{
+    .shared .align 4 .b8 words[256];
+    .reg .b32 %t, %b; .reg .b64 %m, %s, %at;
+    ld.param.u64 %m, [memory];
+    mov.u64 %s, words;
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %at, %t, 4, %s;
+    st.shared.u32 [%at], %t;
+    bar.sync 0;
+    xor.b32 %b, %t, 32;
+    mad.wide.u32 %at, %b, 4, %s;
+    ld.shared.u32 %b, [%at];
+    mov.u32 %t, %ctaid.x;
+    mad.lo.u32 %t, %t, 64, %b;
+    mad.wide.u32 %at, %t, 4, %m;
+    st.global.u32 [%at], %b;
+    ret;
+}
+";
+
+/// Compares runs under checks of programs that were written for what random ones seldom do.
+pub fn written_under() -> u32 {
+    let checks: [&[Check]; 3] = [&[Check::Races], &[Check::Bounds], &[Check::Races, Check::Bounds]];
+    let of = |checks| strays(checks) + same_under(MET, ([2, 1, 1], [64, 1, 1]), &[None], 1, checks);
+    checks.into_iter().map(of).sum()
 }
 
 /// Compares the runs of a random program; gives how many native runs there were.

@@ -176,6 +176,15 @@ def numba_device() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def door() -> Iterator[object]:
+    """Triton's programs find warpstep, which looks for accesses out of bounds and values that nobody wrote."""
+    import warpstep.triton
+
+    with warpstep.triton.here(check="bounds,uninit") as door:
+        yield door
+
+
 def plugin_flags() -> list[str]:
     """What a session of pytest needs to have the plugin, where the package is no installed one."""
     installed = any(entry.name == "warpstep" for entry in entry_points(group="pytest11"))

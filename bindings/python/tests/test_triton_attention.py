@@ -19,12 +19,6 @@ from conftest import plugin_flags  # noqa: E402
 RANDOM = np.random.default_rng(7)
 
 
-@pytest.fixture
-def door():
-    with warpstep.triton.here(check="bounds,uninit") as door:
-        yield door
-
-
 @triton.jit
 def attention_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, log_ptr, scale, n, D: tl.constexpr, M: tl.constexpr, N: tl.constexpr, CAUSAL: tl.constexpr

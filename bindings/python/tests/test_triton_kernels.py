@@ -13,12 +13,6 @@ import warpstep.triton  # noqa: E402
 RANDOM = np.random.default_rng(7)
 
 
-@pytest.fixture
-def door():
-    with warpstep.triton.here(check="bounds,uninit") as door:
-        yield door
-
-
 @triton.jit
 def softmax_kernel(x_ptr, y_ptr, x_apart, y_apart, rows, n, BLOCK: tl.constexpr, STAGES: tl.constexpr):
     at = tl.arange(0, BLOCK)

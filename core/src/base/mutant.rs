@@ -424,6 +424,10 @@ words! {
         NativeNegative = "native-negative",
         /// Rows are told of all lanes, whoever runs (native).
         NativeTold = "native-told",
+        /// Sites lead to where accesses have to be told (native).
+        NativeQuiet = "native-quiet",
+        /// Nobody is told who waits at a barrier (native).
+        NativeArrive = "native-arrive",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

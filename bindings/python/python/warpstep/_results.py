@@ -33,19 +33,11 @@ class Finding:
         return report_html(str(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Hunted:
-    """What a hunt came to."""
+class _Search:
+    """What a hunt and a proof have in common."""
 
-    #: The distinct defects: that of the default schedule first, then by their smallest seeds.
+    __slots__ = ()
     findings: tuple[Finding, ...]
-    #: How many seeds were run.
-    seeds: int
-    #: How many of these reached a limit of their own: nothing is known of them.
-    limited: int
-    #: Whether all seeds were run that were asked for.
-    complete: bool
-    #: The last line of ``warpstep hunt``.
     summary: str
 
     def raise_defect(self) -> None:
@@ -58,6 +50,22 @@ class Hunted:
 
     def _repr_html_(self) -> str:
         return parts_html(self.summary, [report_html(str(finding)) for finding in self.findings])
+
+
+@dataclass(frozen=True, slots=True)
+class Hunted(_Search):
+    """What a hunt came to."""
+
+    #: The distinct defects: that of the default schedule first, then by their smallest seeds.
+    findings: tuple[Finding, ...]
+    #: How many seeds were run.
+    seeds: int
+    #: How many of these reached a limit of their own: nothing is known of them.
+    limited: int
+    #: Whether all seeds were run that were asked for.
+    complete: bool
+    #: The last line of ``warpstep hunt``.
+    summary: str
 
 
 class WorkersLost(RuntimeError):
@@ -73,7 +81,7 @@ class WorkersLost(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(_Search):
     """What a proof came to."""
 
     #: Whether every schedule ends as it should; `None` when a limit was reached before anything was found.
@@ -84,17 +92,6 @@ class Proof:
     states: int
     #: The verdict in words, with the models that it is about.
     summary: str
-
-    def raise_defect(self) -> None:
-        """Raise the first finding's defect, if there is one."""
-        for finding in self.findings:
-            raise finding.defect
-
-    def __str__(self) -> str:
-        return "\n".join([*map(str, self.findings), self.summary])
-
-    def _repr_html_(self) -> str:
-        return parts_html(self.summary, [report_html(str(finding)) for finding in self.findings])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 //! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
 
 use super::code::Host;
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Best, Frame, LaneMask, Pc, Tier, expand, lanes_of};
 use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
@@ -62,7 +63,7 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
 
     fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, &mut [u8])> {
         let (begin, block) = self.mem.arena_mut().block_to_use(address, bytes)?;
-        if !S::ON {
+        if !S::ON || on(Mutant::NativeQuiet) {
             return Some((begin, block));
         }
         let all = Extent { first: begin, bytes: block.len() as u64 };

@@ -1,5 +1,6 @@
 //! What an observer is told of the ends of turns that the machine notes itself: warps that wait at a barrier or exit.
 
+use crate::base::mutant::{Mutant, on};
 use crate::base::{Frame, LaneMask, Pc};
 use crate::verdict::{Arrive, Event, Sink, Step, Stop, Who};
 
@@ -9,7 +10,7 @@ use crate::verdict::{Arrive, Event, Sink, Step, Stop, Who};
 /// The observer's.
 #[inline(always)]
 pub(super) fn arrived<S: Sink>(sink: &mut S, who: Who, pc: u32, id: u32, lanes: LaneMask) -> Result<(), Stop> {
-    if !S::ON || !sink.wants_barriers() {
+    if !S::ON || !sink.wants_barriers() || on(Mutant::NativeArrive) {
         return Ok(());
     }
     sink.event(who, Event::Arrive(Arrive { pc: Pc(pc), id, lanes, waits: true, releases: true }))
