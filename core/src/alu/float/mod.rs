@@ -38,6 +38,7 @@ pub use double::{NAN64, fma_f64_hard};
 pub use fused::*;
 pub(crate) use ops::float_ops;
 pub use ops::*;
+pub(crate) use single::{LEAST_UP, UP};
 
 #[cfg(test)]
 mod tests;

@@ -14,9 +14,9 @@ pub(super) const fn flush32(a: u32) -> u32 {
 }
 
 /// What results are multiplied by to see whether they are tiny, as all 24 bits of a subnormal one are kept then.
-pub(super) const UP: f32 = 16_777_216.0;
+pub const UP: f32 = 16_777_216.0;
 /// The smallest normal number times `UP`.
-const LEAST_UP: f32 = f32::MIN_POSITIVE * UP;
+pub const LEAST_UP: f32 = f32::MIN_POSITIVE * UP;
 
 /// The tie between the smallest normal number and the one below it in 24 bits, which rounds up.
 pub(super) const TIE: f64 = f32::MIN_POSITIVE as f64 * (1.0 - f32::EPSILON as f64 / 4.0);

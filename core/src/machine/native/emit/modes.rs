@@ -2,7 +2,7 @@
 
 use super::super::moded::{Moded, Single};
 use super::builder::{Emit, NAN, Strip, Word};
-use crate::alu::float::{FAR, FloatOp as F, POWERS, TO_INTEGER};
+use crate::alu::float::{FAR, FloatOp as F, LEAST_UP, POWERS, TO_INTEGER, UP};
 use crate::alu::mode::Rounding;
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -12,9 +12,6 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 pub(super) const SIGN: i64 = 1 << 31;
 pub(super) const INFINITY: i64 = 0x7f80_0000;
 const ONE: i64 = 0x3f80_0000;
-/// What results are multiplied by to see whether they are tiny, and the smallest normal number times it (D-ftz).
-const UP: f32 = 16_777_216.0;
-const LEAST_UP: f32 = f32::MIN_POSITIVE * UP;
 /// Words with even numbers of two vectors: the first two of each.
 pub(super) const PAIRS: [u8; 4] = [0, 1, 4, 5];
 
