@@ -20,10 +20,20 @@ use std::sync::Arc;
 pub(super) struct Flights {
     /// The last name given, without the launch.
     last: u64,
-    /// Strong writes by name and address.
-    pub writes: FxHashMap<(AccessId, u64), Written>,
-    /// The epochs of strong reads that have not found their values, by name and address.
-    pub reads: FxHashMap<(AccessId, u64), u32>,
+    /// Strong writes.
+    pub writes: FxHashMap<Element, Written>,
+    /// The epochs of strong reads that have not found their values.
+    pub reads: FxHashMap<Element, u32>,
+}
+
+/// One element of a lane's access, as a key: by its number and its address. A name itself does not count for a hash.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Element(u64, u64);
+
+impl Element {
+    pub const fn new(access_id: AccessId, address: u64) -> Self {
+        Self(access_id.0, address)
+    }
 }
 
 /// A strong write.
@@ -55,12 +65,12 @@ impl Flights {
     ) {
         let (thread, epoch) = (block.thread(warp, lane), block.epoch);
         if cx.site.kind.reads() {
-            self.reads.insert((access_id, address), epoch);
+            self.reads.insert(Element::new(access_id, address), epoch);
         }
         if cx.site.kind.writes() {
             let known = Arc::new(Moment::now(block, warp, lane).known());
             let did = Deed { thread, epoch, pc: cx.pc, site: *cx.site, value: None };
-            self.writes.insert((access_id, address), Written { did, releases, known });
+            self.writes.insert(Element::new(access_id, address), Written { did, releases, known });
         }
     }
 }

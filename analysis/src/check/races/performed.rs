@@ -1,6 +1,6 @@
 //! An access or a fence that was in flight has been performed: which write a strong read observed is known now.
 
-use super::flight::Written;
+use super::flight::{Element, Written};
 use super::history::{Deed, Release, observes};
 use super::sites::{AccessSite, Site, access_at};
 use super::sync;
@@ -38,9 +38,10 @@ impl Watch {
         let lane = read.lane as usize;
         let Some(block) = &mut self.blocks[at] else { return };
         let me = block.thread(warp, lane);
-        let epoch = self.flights.reads.remove(&(read.access_id, address)).unwrap_or(block.epoch);
+        let mine = Element::new(read.access_id, address);
+        let epoch = self.flights.reads.remove(&mine).unwrap_or(block.epoch);
         let writer = read.writers.first().filter(|w| read.writers.iter().all(|other| other == *w));
-        let written = writer.and_then(|writer| self.flights.writes.get(&(*writer, address)));
+        let written = writer.and_then(|writer| self.flights.writes.get(&Element::new(*writer, address)));
         let does = Deed { thread: me, epoch, pc: read.pc, site: *site, value: None };
         let written = written.filter(|w| observes(&w.did, &does)).cloned();
         let releases = written.as_ref().map(|w| w.releases.clone()).unwrap_or_default();
@@ -55,7 +56,7 @@ impl Watch {
             self.unordered(at, (warp, lane), &does, &w);
         }
         if site.kind == AccessKind::Atomic
-            && let Some(mine) = self.flights.writes.get_mut(&(read.access_id, address))
+            && let Some(mine) = self.flights.writes.get_mut(&mine)
         {
             releases.iter().for_each(|release| Release::add(&mut mine.releases, release));
         }
