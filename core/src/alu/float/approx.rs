@@ -28,7 +28,7 @@ pub(super) fn through_double(a: u32, mode: FMode, function: impl Fn(f64) -> f64)
 }
 
 /// 2ⁿ / n! times powers of the logarithm of 2: what 2ˣ is near zero, without the first, which is 1; the last one first.
-pub const POWERS: [f64; 13] = [
+const POWERS: [f64; 13] = [
     1.369_148_885_390_412_9e-12,
     2.567_843_599_348_820_5e-11,
     4.445_538_271_870_811_5e-10,
@@ -44,9 +44,9 @@ pub const POWERS: [f64; 13] = [
     std::f64::consts::LN_2,
 ];
 /// Beyond it, and below its negation, 2ˣ is infinite or zero in single precision.
-pub const FAR: f64 = 200.0;
+const FAR: f64 = 200.0;
 /// Added to a smaller number it leaves the nearest integer in the lowest bits.
-pub const TO_INTEGER: f64 = 6_755_399_441_055_744.0;
+const TO_INTEGER: f64 = 6_755_399_441_055_744.0;
 
 /// 2ˣ of a single, near enough to be rounded to the single that the `libm` crate's result gives (all of them were compared). It
 /// vectorises.

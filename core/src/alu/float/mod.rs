@@ -31,7 +31,6 @@ mod single;
 pub mod soft;
 
 pub use super::table::NAN32;
-pub(crate) use approx::{FAR, POWERS, TO_INTEGER};
 pub(in crate::alu) use convert::{narrow16, widen16};
 pub(in crate::alu) use double::add_f64_raw;
 pub use double::{NAN64, fma_f64_hard};

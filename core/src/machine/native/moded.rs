@@ -37,8 +37,6 @@ pub(super) enum Moded {
     Narrow(bool),
     /// `cvt.sat.f32.f32`; whether it is flushed.
     Clamp(bool),
-    /// `ex2.approx.f32`; whether it is flushed.
-    Power(bool),
     /// `rcp.approx.ftz.f64`, or, of the root, `rsqrt.approx.ftz.f64`.
     Gross(bool),
 }
@@ -142,7 +140,6 @@ fn conversion(op: F, mode: FMode) -> Option<Moded> {
         F::F16OfF32 => Moded::Narrow(false),
         F::Bf16OfF32 => Moded::Narrow(true),
         F::CvtWW if singles && flags && mode.has(FMode::SAT) => Moded::Clamp(ftz),
-        F::Ex2F32 if only(mode, FMode::FTZ) => Moded::Power(ftz),
         F::RcpGrossF64 => Moded::Gross(false),
         F::RsqrtGrossF64 => Moded::Gross(true),
         _ => return None,

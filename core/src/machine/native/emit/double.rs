@@ -9,7 +9,7 @@ use super::compute::float_condition;
 use crate::alu::float::FloatOp as F;
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
 
 /// What makes a NaN quiet.
 const QUIET: i64 = 1 << 51;
@@ -53,35 +53,58 @@ impl Emit<'_, '_> {
         let Some(first) = x.first().copied() else { return self.context };
         let ints = self.b.func.dfg.value_type(first);
         let reals: Vec<Value> = x.iter().map(|v| self.reinterpret(real_type(ints), *v)).collect();
-        let value = match (op, &reals[..]) {
-            (F::AddF64, [a, b]) => self.b.ins().fadd(*a, *b),
-            (F::SubF64, [a, b]) => self.b.ins().fsub(*a, *b),
-            (F::MulF64, [a, b]) => self.b.ins().fmul(*a, *b),
-            (F::DivF64, [a, b]) => self.b.ins().fdiv(*a, *b),
-            (F::FmaF64, [a, b, c]) => self.b.ins().fma(*a, *b, *c),
-            (F::SqrtF64, [a]) => self.b.ins().sqrt(*a),
+        match (op, &reals[..]) {
+            (F::DivF64, [a, b]) => {
+                // The dividend's NaN comes first, as the processor has it.
+                let value = self.b.ins().fdiv(*a, *b);
+                self.reinterpret(ints, value)
+            }
+            (F::SqrtF64, [a]) => {
+                let value = self.b.ins().sqrt(*a);
+                self.reinterpret(ints, value)
+            }
             (F::RcpF64, [a]) => {
                 let one = self.number(ints, 1.0_f64.to_bits().cast_signed());
                 let one = self.reinterpret(real_type(ints), one);
-                self.b.ins().fdiv(one, *a)
+                let value = self.b.ins().fdiv(one, *a);
+                self.reinterpret(ints, value)
             }
             (F::NegF64 | F::AbsF64, [_]) => {
                 let sign = self.number(ints, i64::MIN);
                 let bits =
                     if op == F::NegF64 { self.b.ins().bxor(first, sign) } else { self.b.ins().band_not(first, sign) };
-                return self.quiet_or(first, bits);
+                self.quiet_or(first, bits)
             }
-            (F::MinF64 | F::MaxF64, [a, b]) => return self.extreme_double(op == F::MinF64, (*a, *b), (first, x[1])),
-            _ => return first,
+            (F::MinF64 | F::MaxF64, [a, b]) => self.extreme_double(op == F::MinF64, (*a, *b), (first, x[1])),
+            _ => match self.raw_double(op, x) {
+                Some(bits) => self.source_nan(op, bits, x),
+                None => first,
+            },
+        }
+    }
+
+    /// A sum, a difference or a product, or both, whose NaN may be that of another source.
+    fn raw_double(&mut self, op: F, x: &[Value]) -> Option<Value> {
+        let ints = self.b.func.dfg.value_type(*x.first()?);
+        let reals: Vec<Value> = x.iter().map(|v| self.reinterpret(real_type(ints), *v)).collect();
+        let value = match (op, &reals[..]) {
+            (F::AddF64, [a, b]) => self.b.ins().fadd(*a, *b),
+            (F::SubF64, [a, b]) => self.b.ins().fsub(*a, *b),
+            (F::MulF64, [a, b]) => self.b.ins().fmul(*a, *b),
+            (F::FmaF64, [a, b, c]) => self.b.ins().fma(*a, *b, *c),
+            _ => return None,
         };
-        let bits = self.reinterpret(ints, value);
+        Some(self.reinterpret(ints, value))
+    }
+
+    /// A result of [`Emit::raw_double`], or the NaN of the source that comes first.
+    fn source_nan(&mut self, op: F, bits: Value, x: &[Value]) -> Value {
         match (op, x) {
-            // The dividend's comes first, as the processor has it.
-            (F::AddF64 | F::SubF64 | F::MulF64, [_, b]) => self.quiet_or(*b, bits),
             (F::FmaF64, [_, b, c]) => {
                 let bits = self.quiet_or(*c, bits);
                 self.quiet_or(*b, bits)
             }
+            (_, [_, b, ..]) => self.quiet_or(*b, bits),
             _ => bits,
         }
     }
@@ -114,9 +137,35 @@ impl Emit<'_, '_> {
             let value = self.narrowed_reals(pairs);
             return Strip::W(Word { value, float: false, loose: false });
         }
-        let compares = float_condition(op).is_some() || matches!(op, F::NeF64 | F::EquF64);
-        let pairs = halves.map(|pair| if compares { self.compared(op, &pair) } else { self.double(op, &pair) });
-        if compares { Strip::P(self.narrowed(pairs)) } else { Strip::Q(pairs) }
+        if float_condition(op).is_some() || matches!(op, F::NeF64 | F::EquF64) {
+            let masks = halves.map(|pair| self.compared(op, &pair));
+            return Strip::P(self.narrowed(masks));
+        }
+        let pairs = halves.each_ref().map(|pair| self.raw_double(op, pair));
+        match pairs {
+            [Some(a), Some(b)] => Strip::Q(self.with_sources_nans(op, [a, b], &halves)),
+            _ => Strip::Q(halves.map(|pair| self.double(op, &pair))),
+        }
+    }
+
+    /// Results of four lanes as the processor has them, with NaNs as they should be. A result that is a number had no source that
+    /// was none, so that this is looked at first.
+    fn with_sources_nans(&mut self, op: F, pairs: [Value; 2], x: &[Vec<Value>; 2]) -> [Value; 2] {
+        let none = pairs.map(|pair| {
+            let real = self.reinterpret(types::F64X2, pair);
+            self.b.ins().fcmp(FloatCC::Unordered, real, real)
+        });
+        let none = self.b.ins().bor(none[0], none[1]);
+        let any = self.b.ins().vany_true(none);
+        let (rare, done) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(rare);
+        let results = [0, 1].map(|_| self.b.append_block_param(done, types::I64X2));
+        self.b.ins().brif(any, rare, &[], done, &pairs.map(BlockArg::Value));
+        self.b.switch_to_block(rare);
+        let settled = [0, 1].map(|k| self.source_nan(op, pairs[k], &x[k]));
+        self.b.ins().jump(done, &settled.map(BlockArg::Value));
+        self.b.switch_to_block(done);
+        results
     }
 
     /// A comparison of numbers of 64 bits.

@@ -1,12 +1,12 @@
-//! Operations with a mode: flushed, clamped, rounded to a side; powers of two and coarse quotients.
+//! Operations with a mode: flushed, clamped, rounded to a side; coarse quotients.
 
 use super::super::moded::{Moded, Single};
 use super::builder::{Emit, NAN, Strip, Word};
-use crate::alu::float::{FAR, FloatOp as F, LEAST_UP, POWERS, TO_INTEGER, UP};
+use crate::alu::float::{FloatOp as F, LEAST_UP, UP};
 use crate::alu::mode::Rounding;
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 /// The sign of a single, the bits of infinity, and 1.
 pub(super) const SIGN: i64 = 1 << 31;
@@ -40,7 +40,6 @@ impl Emit<'_, '_> {
                 let flushed = if ftz { self.flushed(first) } else { first };
                 self.clamped(flushed)
             }
-            Moded::Power(ftz) => self.power(ftz, first),
             Moded::Gross(_) => first,
         };
         Strip::W(Word { value: ints, float: false, loose: false })
@@ -233,46 +232,6 @@ impl Emit<'_, '_> {
         let step = self.b.ins().band(step, due);
         let bits = self.b.ins().iadd(bits, step);
         self.reinterpret(reals, bits)
-    }
-
-    /// Powers of two; see [`POWERS`].
-    fn power(&mut self, ftz: bool, bits: Value) -> Value {
-        let flushed = if ftz { self.flushed(bits) } else { bits };
-        let (far, least, whole) = (self.wide_number(FAR), self.wide_number(-FAR), self.wide_number(TO_INTEGER));
-        let one = self.wide_number(1.0);
-        let pairs = self.widened_reals(flushed).map(|x| {
-            let above = self.b.ins().fcmp(FloatCC::GreaterThan, x, far);
-            let x = self.pick_real(above, far, x);
-            let below = self.b.ins().fcmp(FloatCC::LessThan, x, least);
-            let x = self.pick_real(below, least, x);
-            let near = self.b.ins().fadd(x, whole);
-            let integer = self.b.ins().fsub(near, whole);
-            let rest = self.b.ins().fsub(x, integer);
-            let mut series = self.wide_number(POWERS[0]);
-            for factor in &POWERS[1..] {
-                let factor = self.wide_number(*factor);
-                let product = self.b.ins().fmul(series, rest);
-                series = self.b.ins().fadd(product, factor);
-            }
-            let product = self.b.ins().fmul(series, rest);
-            let value = self.b.ins().fadd(one, product);
-            let (value, near) = (self.reinterpret(types::I64X2, value), self.reinterpret(types::I64X2, near));
-            let exponent = self.b.ins().ishl_imm(near, 52);
-            let value = self.b.ins().iadd(value, exponent);
-            self.reinterpret(types::F64X2, value)
-        });
-        let value = self.narrowed_reals(pairs);
-        let value = self.reinterpret(types::F32X4, value);
-        let bits = self.integers(Word { value, float: true, loose: true });
-        if ftz { self.flushed(bits) } else { bits }
-    }
-
-    /// One of two floating-point vectors.
-    fn pick_real(&mut self, holds: Value, yes: Value, no: Value) -> Value {
-        let ty: Type = self.b.func.dfg.value_type(yes);
-        let [yes, no] = [yes, no].map(|x| self.reinterpret(types::I64X2, x));
-        let picked = self.b.ins().bitselect(holds, yes, no);
-        self.reinterpret(ty, picked)
     }
 
     /// The quotient of one by a double, or by its root, of the upper half only.
