@@ -50,6 +50,8 @@ mod claims;
 mod ends;
 #[path = "shared/launches.rs"]
 mod examples;
+#[path = "shared/native_groups.rs"]
+mod native_groups;
 #[path = "shared/native_modes.rs"]
 mod native_modes;
 #[path = "shared/native_programs.rs"]

@@ -179,6 +179,8 @@ mod lockstep_ptx;
 mod lockstep_shapes;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod meetings;
+#[path = "shared/native_groups.rs"]
+mod native_groups;
 #[path = "shared/native_modes.rs"]
 mod native_modes;
 mod native_mutants;

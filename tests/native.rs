@@ -1,6 +1,7 @@
 //! Native code cannot be told from the interpreter: random programs and examples under both, left at every segment in turn.
 
 use crate::examples::launches;
+use crate::native_groups::grouped;
 use crate::native_modes::{MODES, pairs};
 use crate::native_programs::{compared, same, written};
 use std::path::Path;
@@ -242,6 +243,12 @@ fn memory_that_is_lent_is_accessed_natively() {
         assert_eq!(context.bytes(to, wanted.len() as u64), Some(&wanted[..]));
         assert_eq!(context.native(), stats.thread_instructions);
     }
+}
+
+/// Who runs first, of lanes that have parted.
+#[test]
+fn lanes_that_part_run_in_the_same_order() {
+    assert!(grouped(40) > 1000);
 }
 
 /// What operations make of special numbers.

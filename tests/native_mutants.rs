@@ -34,6 +34,10 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeAlike,
     Mutant::NativeUnseen,
     Mutant::NativeNegative,
+    Mutant::NativePass,
+    Mutant::NativeHalves,
+    Mutant::NativeUnlike,
+    Mutant::NativeRuns,
 ];
 
 /// Those in what a check is told of native code.

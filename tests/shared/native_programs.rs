@@ -1,6 +1,7 @@
 //! Random programs that leave all their registers in memory, and a comparison of native code with the interpreter on them.
 
 use crate::claims::{OPERATIONS, program_of};
+use crate::native_groups::grouped;
 use crate::native_modes::{MODES, pairs};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -404,7 +405,7 @@ const DIVIDED: &str = "
 pub fn written(most: u32) -> u32 {
     let runs = [CHOSEN, ASSUMED, ASSUMED_OF_VECTORS, DIVIDED]
         .map(|text| same(text, ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], most));
-    runs.iter().sum::<u32>() + pairs(MODES.iter().step_by(10))
+    runs.iter().sum::<u32>() + grouped(most) + pairs(MODES.iter().step_by(10))
 }
 
 /// All that can be told of a run.

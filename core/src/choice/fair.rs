@@ -10,14 +10,15 @@ use std::num::NonZeroU32;
 
 /// Warp instructions of a turn. Long enough that a turn's start costs nothing, short enough that spinning is cheap.
 const TURN: NonZeroU32 = NonZeroU32::new(2048).unwrap();
-/// Warp instructions of a group of lanes, while other groups of the warp wait.
-const GROUP: NonZeroU32 = NonZeroU32::new(256).unwrap();
 
 /// The deterministic, fair oracle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fair;
 
 impl Fair {
+    /// Warp instructions of a group of lanes, while other groups of the warp wait.
+    pub(crate) const GROUP: NonZeroU32 = NonZeroU32::new(256).unwrap();
+
     /// Whose turn it is among at most 64 warps, at almost no cost: a barrier ends a turn every few instructions.
     #[inline(always)]
     pub const fn turn(ready: &[u64], last: Option<(u32, bool)>) -> Option<Pick> {
@@ -49,7 +50,7 @@ impl Oracle for Fair {
             (Site::Processor, Some((last, _))) => (menu.next_from(last.wrapping_add(1)), NonZeroU32::MIN),
             // Messages first, in the order in which they came.
             (Site::Message, _) => (menu.nth(0), TURN),
-            (Site::Group, preferred) => (preferred.map_or_else(|| menu.nth(0), |(lane, _)| lane), GROUP),
+            (Site::Group, preferred) => (preferred.map_or_else(|| menu.nth(0), |(lane, _)| lane), Self::GROUP),
             // Another block is issued when turns keep running out: somebody may be spinning for it.
             (Site::Issue, Some((_, true))) => (1, NonZeroU32::MIN),
             (Site::Micro, last) => (micro(&menu, last), NonZeroU32::MIN),

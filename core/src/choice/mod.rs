@@ -264,7 +264,8 @@ pub trait Oracle {
         Ok(())
     }
 
-    /// Whether warps take turns as [`Fair`] lets them, so that it need not be asked whose turn it is.
+    /// Whether warps take turns as [`Fair`] lets them, and of a warp's lanes the group runs that is offered first, so that it need not
+    /// be asked whose turn it is.
     fn takes_turns(&self) -> bool {
         false
     }

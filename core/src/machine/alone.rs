@@ -165,6 +165,8 @@ impl Alone<'_, '_> {
             clock: 0,
             threads: 0,
             turn: 0,
+            runs: None,
+            more: 0,
             exited: 0,
             native: None,
         };

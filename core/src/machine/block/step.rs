@@ -122,6 +122,8 @@ impl<'a, C: Control> Executing<'a, C> {
             clock: 0,
             threads: 0,
             turn: 0,
+            runs: None,
+            more: 0,
             exited: 0,
             native: None,
         };

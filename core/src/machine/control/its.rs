@@ -8,7 +8,7 @@
 
 use super::{Control, Flow, Grouping, Idle, Next, Standing, TokenKind, Wait};
 use crate::base::{LANES, LaneMask, lanes_of};
-use crate::choice::{Menu, Oracle, Site};
+use crate::choice::{Fair, Menu, Oracle, Site};
 use crate::verdict::Stop;
 use smallvec::SmallVec;
 
@@ -269,6 +269,30 @@ impl Control for Its {
         Ok(Ok((flow, lease)))
     }
 
+    fn first(&mut self) -> Option<(Flow, u32)> {
+        if self.together.is_some() || self.grouping != Grouping::All || self.starved >= PATIENCE {
+            return None;
+        }
+        self.gather().ok()?;
+        let ready = self.ready;
+        // All of them, without a jump for each.
+        let is = |lanes: LaneMask, l: usize| (lanes >> l & 1).wrapping_neg();
+        let depth = (0..LANES).fold(0, |most, l| u32::max(most, self.depth[l] & is(ready, l)));
+        let deepest = (0..LANES).fold(0, |all, l| all | u32::from(self.depth[l] == depth) << l) & ready;
+        let pc = (0..LANES).fold(u32::MAX, |least, l| u32::min(least, self.pc[l] | !is(deepest, l)));
+        let mask = (0..LANES).fold(0, |all, l| all | u32::from(self.pc[l] == pc) << l) & deepest;
+        let lease = if mask == ready {
+            self.starved = 0;
+            u32::MAX
+        } else {
+            Fair::GROUP.get()
+        };
+        self.met &= !mask;
+        let flow = Flow { pc, mask, depth };
+        self.set_watch(flow);
+        Some((flow, lease))
+    }
+
     #[inline(always)]
     fn whole(&self) -> Option<Flow> {
         let all = self.together.filter(|(flow, wait)| wait.is_none() && flow.mask != 0);
@@ -342,6 +366,48 @@ impl Control for Its {
 
     fn forget_turns(&mut self) {
         (self.starved, self.turn, self.since) = (0, 0, [0; LANES]);
+    }
+
+    fn aside(&self, flow: Flow) -> Option<(SmallVec<[(LaneMask, u32); 8]>, u32)> {
+        let most = (PATIENCE - 1).saturating_sub(self.starved);
+        let mut others = SmallVec::new();
+        if self.together.is_some() {
+            return Some((others, most));
+        }
+        let mut rest = self.ready & !flow.mask;
+        let near = lanes_of(rest).all(|l| self.depth[l] == flow.depth);
+        if self.grouping != Grouping::All || !near {
+            return None;
+        }
+        while rest != 0 {
+            let l = rest.trailing_zeros() as usize;
+            let with = self.standing_with(l) & rest;
+            // Those who are behind run: nobody is where these are, or before.
+            if self.pc[l] <= flow.pc {
+                return None;
+            }
+            others.push((with, self.pc[l]));
+            rest &= !with;
+        }
+        Some((others, most))
+    }
+
+    fn regrouped(&mut self, flow: Flow, others: &[(LaneMask, u32)], runs: &[LaneMask], used: u32) {
+        self.part();
+        for (lanes, pc) in others {
+            self.place(*lanes, *pc, flow.depth);
+        }
+        self.met &= !flow.mask;
+        for lanes in runs {
+            self.met &= !lanes;
+            self.turn = self.turn.wrapping_add(1);
+            for l in lanes_of(*lanes) {
+                self.since[l] = self.turn;
+            }
+        }
+        // Where all of them have met, nobody has waited.
+        self.starved = if others.is_empty() { 0 } else { self.starved.saturating_add(used) };
+        self.set_watch(flow);
     }
 
     #[inline(always)]
@@ -501,3 +567,6 @@ impl Its {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,7 @@ pub use its::Its;
 use crate::base::{LANES, LaneMask};
 use crate::choice::Oracle;
 use crate::verdict::{Rule, Stop, Tokens};
+use smallvec::SmallVec;
 use std::fmt::Debug;
 
 /// The lanes of a warp that run, and where.
@@ -133,6 +134,12 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// From the oracle.
     fn pick(&mut self, oracle: &mut dyn Oracle, can: impl Fn(Flow) -> bool) -> Result<Result<(Flow, u32), Idle>, Stop>;
 
+    /// What [`Control::pick`] gives where all lanes that are ready can run, and the oracle is [`Fair`](crate::choice::Fair). `None`: it
+    /// is not so simple.
+    fn first(&mut self) -> Option<(Flow, u32)> {
+        None
+    }
+
     /// The live lanes, where all of them are together and go on: [`Control::pick`] would pick them, and would not ask.
     fn whole(&self) -> Option<Flow>;
 
@@ -155,6 +162,16 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// `lanes` executed `used` instructions since they were picked.
     #[inline(always)]
     fn ran(&mut self, _lanes: LaneMask, _used: u32) {}
+
+    /// Where those who are behind run next, as long as nobody else decides that: the other lanes that are ready, by their addresses,
+    /// and how many instructions there may be until those that have waited long come first. `None`: it is not so simple.
+    fn aside(&self, _flow: Flow) -> Option<(SmallVec<[(LaneMask, u32); 8]>, u32)> {
+        None
+    }
+
+    /// Lanes have run as [`Control::aside`] says: those of `flow` run now, others wait at their addresses. Before them those of
+    /// `runs` ran, one after the other, which took `used` instructions together.
+    fn regrouped(&mut self, _flow: Flow, _others: &[(LaneMask, u32)], _runs: &[LaneMask], _used: u32) {}
 
     /// Below this address the running lanes meet nobody.
     #[inline(always)]

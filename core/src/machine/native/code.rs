@@ -1,7 +1,7 @@
 //! Machine code in memory, and the calls into it and back: the only `unsafe` of the machine.
 //!
 //! Why it is sound. Native code touches the slots of the frames of some warps, the bytes of device memory, a block's shared memory,
-//! a list of sites, a list of rows, a list of numbers a warp, its contexts, and a fixed number of partings with room for numbers, all by way of the pointers of [`Context`] and [`Common`];
+//! a list of sites, a list of rows, a list of numbers a warp, its contexts, a fixed number of partings and of places with room for numbers, a fixed number of runs, and the lanes, all by way of the pointers of [`Context`] and [`Common`];
 //! [`Ready::push`] and [`Ready::run`] make these of exclusive references that a [`Ready`] holds until the code is back, and check
 //! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, rows of a segment,
 //! bytes of shared memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
@@ -11,6 +11,7 @@
 //! each session that runs it keeps. It is plain data once it is finished, so that threads may share it.
 #![expect(unsafe_code, reason = "machine code is called; the argument stands above")]
 
+use super::apart::Apart;
 use super::context::{Back, Common, Context, Exit, Site};
 use super::emit::{Helpers, Made, Setting, emit};
 use super::functions::{PLAIN, define, fetch, look, module, signature};
@@ -42,6 +43,8 @@ pub(super) struct Code {
     rows: usize,
     slots: [usize; 3],
     scalars: usize,
+    /// Places at which lanes may wait.
+    places: usize,
     shared: usize,
 }
 
@@ -132,8 +135,9 @@ pub(super) struct Along<'a> {
     pub sites: &'a mut Sites,
     /// The lanes, and the same expanded.
     pub mask: LaneMask,
-    pub lanes: &'a Lanes32,
+    pub lanes: &'a mut Lanes32,
     pub partings: &'a mut Partings,
+    pub apart: &'a mut Apart,
     pub watch: u32,
     pub trip: u32,
     pub rows: &'a mut Vec<Row>,
@@ -179,7 +183,7 @@ impl Common {
     /// That of warps that run some code. `None`: it is not what was compiled for.
     #[inline(always)]
     fn of<H: Host>(along: Along<'_>, host: &mut H, code: &Code) -> Option<Self> {
-        let Along { sites, mask, lanes, partings, watch, trip, rows } = along;
+        let Along { sites, mask, lanes, partings, apart, watch, trip, rows } = along;
         if host.shared().len() < code.shared {
             return None;
         }
@@ -188,6 +192,7 @@ impl Common {
             rows.resize(code.rows, Row::default());
         }
         let (partings, parted, kept) = partings.clear(code.scalars)?;
+        let (groups, numbers) = apart.room(code.places, code.scalars)?;
         Some(Self {
             shared: host.shared().as_mut_ptr(),
             sites: sites.as_mut_ptr(),
@@ -195,6 +200,8 @@ impl Common {
             partings,
             parted,
             kept,
+            groups,
+            numbers,
             rows: rows.as_mut_ptr(),
             note: note::<H>,
             host: std::ptr::from_mut(host).cast(),
@@ -362,6 +369,7 @@ impl Code {
             rows,
             slots: [slots.w, slots.q, slots.p].map(usize::from),
             scalars: plan.scalars,
+            places: plan.meets.len(),
             shared: setting.shared_bytes as usize,
         })
     }

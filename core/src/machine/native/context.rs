@@ -27,6 +27,8 @@ pub(super) enum Exit {
     Fault = 7,
     /// Lanes break: those of [`Context::taken`].
     Break = 8,
+    /// Lanes may have met others: it is to be seen who runs.
+    Meet = 9,
 }
 
 impl Exit {
@@ -42,6 +44,7 @@ impl Exit {
             6 => Self::End,
             7 => Self::Fault,
             8 => Self::Break,
+            9 => Self::Meet,
             _ => return None,
         })
     }
@@ -147,6 +150,29 @@ impl Parting {
     }
 }
 
+/// Places at which lanes may wait, at most.
+pub(super) const PLACES: usize = u64::BITS as usize;
+/// Runs of groups that are noted at most, before the control model is told.
+pub(super) const RUNS: usize = 64;
+
+/// Who waits where, and who has run.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Groups {
+    /// Places at which lanes wait, as a set.
+    pub places: u64,
+    /// Fuel when those who run began to, as [`Context::left`].
+    pub since: i64,
+    /// Those who run.
+    pub mask: LaneMask,
+    /// How many runs have been noted.
+    pub count: u32,
+    /// By place: who waits there; nobody where none does.
+    pub waiting: [LaneMask; PLACES],
+    /// Who ran before those who run, in order; room for those who run.
+    pub runs: [LaneMask; RUNS + 1],
+}
+
 /// What the warps that run have in common.
 #[derive(Debug)]
 #[repr(C)]
@@ -155,13 +181,16 @@ pub(super) struct Common {
     pub shared: *mut u8,
     /// Sites by number.
     pub sites: *mut Site,
-    /// All ones or zero per lane, by `mask`.
-    pub lanes: *const Lanes32,
+    /// All ones or zero per lane, by who runs.
+    pub lanes: *mut Lanes32,
     /// Lanes that have parted natively, by level, how many of these were open where native code was left, and the numbers of lines
     /// that they had before.
     pub partings: *mut Parting,
     pub parted: *mut u32,
     pub kept: *mut u64,
+    /// Groups of lanes, and by place the numbers of lines that those have who wait there.
+    pub groups: *mut Groups,
+    pub numbers: *mut u64,
     /// Room for the accesses of a segment that are told, and the function that takes note of so many of them; 0: not of all. It
     /// is called as [`Plain`], with their number.
     pub rows: *mut Row,

@@ -9,11 +9,13 @@ use super::plan::Plan;
 use super::session::Session;
 use super::tell::{arrived, exited};
 use crate::base::mutant::{Mutant, on};
+use crate::choice::Fair;
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
 use crate::memory::{Cx, Fault, Memory};
 use crate::verdict::Sink;
 use pulp::Simd;
+use std::cmp::Ordering;
 
 /// How far lanes went.
 pub(in crate::machine) enum Went {
@@ -83,44 +85,159 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let next = plan.next[k as usize];
     let mask = flow.mask;
     session.look(mask, cx);
-    let watch = if C::JOINS { warp.control.watch() } else { u32::MAX };
+    if C::JOINS && mask != !0 {
+        return parted(simd, warp, flow, sh, mem, fuel, cx, session);
+    }
     let Some(entry) = entry_of(&session.kernel.plan, warp, *flow, *fuel) else { return interpret(next) };
-    let Session { kernel, sites, lanes, trip, partings, rows, .. } = &mut *session;
+    let Session { kernel, sites, lanes, trip, partings, apart, rows, .. } = &mut *session;
     let (some, active) = (mask != !0, u64::from(lanes.2));
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
     let sites = &mut sites[usize::from(some)];
     let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: &code.sites, fault: None };
-    let along = Along { sites, mask, lanes: &lanes.1, partings, watch, trip: *trip, rows };
+    let along = Along { sites, mask, lanes: &mut lanes.1, partings, apart, watch: u32::MAX, trip: *trip, rows };
     let back = code.enter(entry, along, &mut host);
     let fault = host.fault;
     let Some(back) = back else { return interpret(u32::MAX) };
     let executed = *fuel - back.left;
     let threads = active * u64::from(executed - back.hidden) - session.partings.fewer(back);
-    sh.threads = sh.threads.wrapping_add(threads);
-    session.executed += threads;
-    session.visits += 1;
-    session.instructions += u64::from(executed);
+    session.visited(&mut sh.threads, threads, executed);
     *fuel = back.left;
     flow.pc = back.pc;
     tell(&session.partings, &session.kernel.plan, warp, flow);
+    if C::JOINS
+        && back.exit == Exit::Diverge
+        && cx.oracle.takes_turns()
+        && split(back, warp, flow, sh, fuel, session).is_some()
+    {
+        return Ok(if *fuel > 0 { Visit::On } else { Visit::Went(Went::Stop) });
+    }
     let before = *fuel;
     let visit = came_back((back, fault), warp, flow, sh, fuel, session, &mut cx.sink);
     session.executed += active * u64::from(before - *fuel);
     visit
 }
 
+/// All lanes that are ready part at a branch: those run that are behind, as their model would have it. `None`: it is not so simple,
+/// and nothing was done.
+fn split<C: Control>(
+    back: Back,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    fuel: &mut u32,
+    session: &Session,
+) -> Option<()> {
+    let start = session.kernel.plan.function.start.0;
+    let (behind, target) = (back.pc + 1, session.kernel.plan.code.get((back.pc - start) as usize)?.imm);
+    let ((low, runs), (high, waits)) = match target.cmp(&behind) {
+        Ordering::Less => ((target, back.taken), (behind, flow.mask & !back.taken)),
+        Ordering::Greater => ((behind, flow.mask & !back.taken), (target, back.taken)),
+        Ordering::Equal => return None,
+    };
+    let (others, patience) = warp.control.aside(*flow)?;
+    let executed = sh.turn - *fuel;
+    let own = executed - sh.runs.map_or(0, |(_, told)| told);
+    if !others.is_empty() || own > patience {
+        return None;
+    }
+    let all = flow.mask;
+    warp.lines.0.at = Some((back.pc - start, all));
+    *flow = Flow { pc: low, mask: runs, ..*flow };
+    warp.control.regrouped(*flow, &[(waits, high)], &[all], own);
+    let rest = *fuel + sh.more;
+    *fuel = rest.min(Fair::GROUP.get());
+    (sh.runs, sh.more, sh.turn) = (Some((runs, executed)), rest - *fuel, executed + *fuel);
+    Some(())
+}
+
+/// Runs some of the lanes of a warp whose lanes may meet without an instruction that says so, and those that they meet.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
+fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    fuel: &mut u32,
+    cx: &mut Cx<'_, S>,
+    session: &mut Session,
+) -> Result<Visit, Box<Halt>> {
+    let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
+    let (mask, k) = (flow.mask, (flow.pc - session.kernel.plan.function.start.0) as usize);
+    let next = session.kernel.plan.next[k];
+    let Some(number) = ready(&session.kernel.plan, warp, *flow) else { return interpret(next) };
+    let Session { kernel, sites, lanes, trip, partings, apart, rows, .. } = &mut *session;
+    let (plan, Some(code)) = (&kernel.plan, kernel.code(true)) else { return interpret(u32::MAX) };
+    let before = sh.turn - *fuel;
+    let told = sh.runs.map_or(0, |(_, told)| told);
+    let given = apart.begin(plan, warp, *flow, (*fuel + sh.more, before - told), !cx.oracle.takes_turns());
+    let (watch, fueled) = if let Some(given) = given { (u32::MAX, given) } else { (warp.control.watch(), *fuel) };
+    apart.enter(fueled);
+    let sites = &mut sites[1];
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: &code.sites, fault: None };
+    let along = Along { sites, mask, lanes: &mut lanes.1, partings, apart, watch, trip: *trip, rows };
+    let back = entry_at(warp, *flow, fueled, number).and_then(|entry| code.enter(entry, along, &mut host));
+    let fault = host.fault;
+    let Some(back) = back else { return interpret(u32::MAX) };
+    let executed = fueled - back.left;
+    let threads = u64::from(u32::BITS) * u64::from(executed - back.hidden) - session.apart.fewer(back);
+    session.visited(&mut sh.threads, threads, executed);
+    flow.pc = back.pc;
+    let rest = *fuel + sh.more - executed;
+    let now =
+        given.and_then(|_| session.apart.end(&session.kernel.plan, warp, flow, (fueled, back.left), (before, told)));
+    match now {
+        None => *fuel = fuel.saturating_sub(executed),
+        Some((told, lease)) => {
+            *fuel = rest.min(lease);
+            sh.runs = Some((flow.mask, told));
+        }
+    }
+    (sh.more, sh.turn) = (rest - *fuel, before + executed + *fuel);
+    (session.lanes.0, session.lanes.2) = (flow.mask, flow.mask.count_ones());
+    let at = (back.pc - session.kernel.plan.function.start.0) as usize;
+    warp.lines.0.at = Some((at as u32, flow.mask));
+    let spared = back.exit == Exit::Fuel && *fuel > 0 && given.is_some();
+    match back.exit {
+        Exit::Diverge => {}
+        // All have met, or who meets whom is to be seen.
+        Exit::Meet if now.is_some_and(|(_, lease)| lease == u32::MAX) && *fuel > 0 => return Ok(Visit::On),
+        Exit::Meet => return Ok(Visit::Went(Went::Stop)),
+        _ if *fuel == 0 => return Ok(Visit::Went(Went::Stop)),
+        // It is the patience of others that was used up.
+        _ if spared && executed > 0 => return Ok(Visit::On),
+        _ => {}
+    }
+    let (before, active) = (*fuel, u64::from(session.lanes.2));
+    let visit = came_back((Back { left: *fuel, ..back }, fault), warp, flow, sh, fuel, session, &mut cx.sink);
+    session.executed += active * u64::from(before - *fuel);
+    if spared { interpret(next) } else { visit }
+}
+
 /// What lanes of a warp are run on from where they are; what native code holds of its registers is made to be that of these lanes.
 /// `None`: none of them are there, or the values of some register do not lie on the line that they should.
 #[inline(always)]
 pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fuel: u32) -> Option<Entry<'a>> {
+    let number = ready(plan, warp, flow)?;
+    entry_at(warp, flow, fuel, number)
+}
+
+/// Makes what native code holds of a warp's registers that of some lanes; gives the number of the entry where they are.
+#[inline(always)]
+fn ready<C>(plan: &Plan, warp: &mut Warp<C>, flow: Flow) -> Option<u32> {
     let k = flow.pc.wrapping_sub(plan.function.start.0);
     let number = plan.entries.get(k as usize).copied().flatten()?;
+    let frame = warp.frames.first_mut()?;
+    warp.lines.0.ready(plan, k, flow.mask, frame).then_some(number)
+}
+
+/// What lanes are run on that are ready.
+#[inline(always)]
+fn entry_at<C>(warp: &mut Warp<C>, flow: Flow, fuel: u32, number: u32) -> Option<Entry<'_>> {
     let Warp { frames, local, lines, index, .. } = warp;
-    let (frame, lines) = (frames.first_mut()?, &mut lines.0);
-    if !lines.ready(plan, k, flow.mask, frame) {
-        return None;
-    }
-    Some(Entry { warp: *index, frame, local, scalars: &mut lines.values, fuel, number, from: flow.pc })
+    let frame = frames.first_mut()?;
+    Some(Entry { warp: *index, frame, local, scalars: &mut lines.0.values, fuel, number, from: flow.pc })
 }
 
 /// Tells a warp of whose lanes some came back where the others are; `flow`: all that ran, then those that came back.

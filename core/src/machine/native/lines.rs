@@ -8,7 +8,7 @@ use crate::program::ops::Class;
 
 /// The numbers of a warp's lines: of the lanes that ran last, and of others that have parted from them natively. The frame holds the
 /// rest.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Lines {
     /// The instruction, from the kernel's start, before which the lanes are that ran last, and these. `None`: they run, or all is in
     /// the frame.
@@ -18,10 +18,22 @@ pub struct Lines {
     parked: Vec<(u32, LaneMask)>,
     /// The values of these, one after the other.
     copies: Vec<u64>,
+    /// Room for those of lanes that are looked at meanwhile.
+    spare: Vec<u64>,
 }
 
 /// Lanes of a half.
 const HALF: usize = 16;
+
+/// Room makes no difference.
+impl PartialEq for Lines {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { at, values, parked, copies, spare: _ } = self;
+        (at, values, parked, copies) == (&other.at, &other.values, &other.parked, &other.copies)
+    }
+}
+
+impl Eq for Lines {}
 
 impl Lines {
     /// Makes `values` those of lanes before an instruction, which run then. False: the values of some register do not lie on the line
@@ -32,8 +44,24 @@ impl Lines {
             self.at = None;
             return true;
         }
-        self.values.resize(plan.scalars, 0);
         self.park();
+        self.gather(plan, k, mask, frame)
+    }
+
+    /// Takes the values of lanes that wait before an instruction, while others run. False: see [`Lines::ready`].
+    pub(super) fn aside(&mut self, plan: &Plan, k: u32, mask: LaneMask, frame: &mut Frame, to: &mut [u64]) -> bool {
+        std::mem::swap(&mut self.values, &mut self.spare);
+        let found = self.gather(plan, k, mask, frame);
+        if found {
+            to.copy_from_slice(&self.values);
+        }
+        std::mem::swap(&mut self.values, &mut self.spare);
+        found
+    }
+
+    /// Makes `values` those of lanes that are parked, or that the frame has.
+    fn gather(&mut self, plan: &Plan, k: u32, mask: LaneMask, frame: &mut Frame) -> bool {
+        self.values.resize(plan.scalars, 0);
         if !self.parked.is_empty() && self.resumed(plan, k, mask, frame) {
             return true;
         }

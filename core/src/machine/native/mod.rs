@@ -7,6 +7,7 @@
 //! back and forth, and `phases` runs the warps of a block one after the other. `plan` says what is compiled how, `emit` makes it,
 //! `code` has it in memory. Checks that take accesses as rows observe native code (`watch`, `tell`).
 
+mod apart;
 mod calls;
 mod code;
 mod context;
@@ -15,6 +16,7 @@ mod emit;
 mod forms;
 mod functions;
 mod go;
+mod groups;
 mod lines;
 mod moded;
 mod ops;

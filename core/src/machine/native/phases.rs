@@ -179,7 +179,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     stats: &mut Stats,
 ) -> Result<Turns, Box<Halt>> {
     session.look(ALL, cx);
-    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, rows, .. } =
+    let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, apart, rows, .. } =
         &mut *session;
     let (plan, sites) = (&kernel.plan, &mut sites[0]);
     let Some(code) = kernel.code(false) else { return Ok(Turns::default()) };
@@ -198,7 +198,8 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: &code.sites, fault: None };
     loop {
         ready.fuel(round.nth(count - 1), round.last);
-        let along = Along { sites, mask: ALL, lanes: &lanes.1, partings, watch: u32::MAX, trip: *trip, rows };
+        let along =
+            Along { sites, mask: ALL, lanes: &mut lanes.1, partings, apart, watch: u32::MAX, trip: *trip, rows };
         round.ran = ready.run(round.start, code, along, &mut host).unwrap_or(0);
         *visits += 1;
         let Some((taken, ended)) = together(&ready, plan, round).filter(|_| whole && count == size) else { break };

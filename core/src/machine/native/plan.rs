@@ -1,6 +1,7 @@
 //! What is compiled of a kernel: its blocks, how each instruction is compiled, what is held where, and which tokens are on the
 //! stack before each instruction.
 
+use super::context::PLACES;
 use super::forms::{Forms, Patterns, Token, Way, successors};
 use super::watch::Watch;
 use crate::base::Pc;
@@ -93,6 +94,11 @@ pub(super) struct Plan {
     pub places: Vec<Option<u32>>,
     /// By instruction: what lanes execute apart behind it.
     pub regions: Vec<Option<Region>>,
+    /// The instructions before which lanes may wait while others of their warp run natively, in order; none where they are told who
+    /// waits for whom, or where there are too many.
+    pub meets: Vec<u32>,
+    /// By instruction: the number of its place.
+    pub waits: Vec<Option<u8>>,
     /// Threads from a warp's first one to that of a warp that comes soon; zero where blocks are not rows of warps.
     pub ahead: u32,
     /// What is told to somebody who observes.
@@ -170,11 +176,30 @@ impl Plan {
             passes: Vec::new(),
             places: vec![None; count],
             regions: Vec::new(),
+            meets: Vec::new(),
+            waits: Vec::new(),
             ahead: ahead(block),
             watch: watch.clone(),
         };
         plan.hold(env);
+        if !env.injected {
+            plan.number_places();
+        }
         Some(plan)
+    }
+
+    /// Finds the places at which lanes may wait: where blocks begin.
+    fn number_places(&mut self) {
+        let begins = |k: &usize| self.leaders[*k] && !self.patterns.before[*k].is_empty();
+        let places: Vec<usize> = (0..self.code.len()).filter(begins).collect();
+        if places.len() > PLACES {
+            return;
+        }
+        self.waits = vec![None; self.code.len()];
+        for (n, k) in (0..).zip(&places) {
+            self.waits[*k] = Some(n);
+        }
+        self.meets = places.into_iter().map(|k| k as u32).collect();
     }
 
     /// The line that a register is held as before an instruction.

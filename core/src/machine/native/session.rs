@@ -1,5 +1,6 @@
 //! Which kernels are compiled, and what one that runs goes along with.
 
+use super::apart::Apart;
 use super::code::{Code, Contexts, Sites};
 use super::emit::Setting;
 use super::parted::Partings;
@@ -214,6 +215,8 @@ pub(in crate::machine) struct Session {
     pub(super) contexts: Contexts,
     /// Lanes that have parted natively.
     pub(super) partings: Partings,
+    /// Groups of lanes that native code lets run.
+    pub(super) apart: Apart,
     /// Room for accesses that are told.
     pub(super) rows: Vec<Row>,
 }
@@ -230,6 +233,15 @@ impl Session {
         if self.lanes.0 != mask {
             self.lanes = (mask, expand(mask, &cx.tables), mask.count_ones());
         }
+    }
+
+    /// Lanes were run, which took so many instructions; `all`: those of threads so far.
+    #[inline(always)]
+    pub(super) fn visited(&mut self, all: &mut u64, threads: u64, executed: u32) {
+        *all = all.wrapping_add(threads);
+        self.executed += threads;
+        self.visits += 1;
+        self.instructions += u64::from(executed);
     }
 
     /// Whether visits are so short that the interpreter is faster.
@@ -258,6 +270,7 @@ impl Session {
         let trip = if let Engine::Native { trip } = engine { trip } else { 0 };
         Self {
             partings: Partings::new(kernel.plan.scalars),
+            apart: Apart::new(kernel.plan.meets.len(), kernel.plan.scalars),
             kernel,
             sites: Default::default(),
             lanes: (!0, Lanes32([!0; 32]), 32),

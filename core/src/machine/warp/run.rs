@@ -41,7 +41,11 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
                 let halt = |why| Box::new(Halt { why, pc: Pc(0), lanes: !0 });
                 let (who, sm, uses) = (sh.who, sh.sm, &sh.loaded.uses[..]);
                 let can = |flow: Flow| M::IMMEDIATE || blocked(mem, who, sm, uses, flow) == 0;
-                let picked = warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?;
+                let first = if M::IMMEDIATE && cx.oracle.takes_turns() { warp.control.first() } else { None };
+                let picked = match first {
+                    Some(first) => Ok(first),
+                    None => warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?,
+                };
                 match picked {
                     Ok((flow, lease)) => (flow, lease, None, 0),
                     Err(Idle::Blocked) => return Ok((Yield::Blocked, fuel - left)),
@@ -52,9 +56,16 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
                 }
             }
         };
-        let used = run_flow(simd, warp, (flow, went), left.min(lease), sh, mem, cx)?;
+        let now = left.min(lease);
+        sh.more = left - now;
+        let used = run_flow(simd, warp, (flow, went), now, sh, mem, cx)?;
         left -= used;
-        warp.control.ran(flow.mask, before + used);
+        // What others have executed meanwhile, the control model knows.
+        let (lanes, told) = sh.runs.unwrap_or((flow.mask, 0));
+        let own = before + used - told;
+        if own > 0 || sh.runs.is_none() {
+            warp.control.ran(lanes, own);
+        }
         if left == 0 {
             return Ok((Yield::Fuel, fuel));
         }
@@ -74,10 +85,11 @@ pub(in crate::machine) fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
     cx: &mut Cx<'_, S>,
 ) -> Result<u32, Box<Halt>> {
     let mut rest = fuel;
-    sh.turn = fuel;
+    (sh.turn, sh.runs) = (fuel, None);
     let lanes = Lanes { warp: &mut *warp, flow: (&mut flow, went), sh: &mut *sh, mem, fuel: &mut rest, cx };
     let outcome = S::flow_on(simd, lanes);
-    let used = fuel - rest;
+    // Native code may have made it more.
+    let used = sh.turn - rest;
     sh.clock += u64::from(used);
     match outcome {
         // Whoever took the lanes over has parked them already.

@@ -59,6 +59,15 @@ pub(super) struct Parted {
     pub end: Block,
 }
 
+/// What is known of groups while a function is made.
+#[derive(Clone, Copy)]
+pub(in crate::machine::native) struct Apart {
+    /// The lanes that run.
+    pub(super) mask: Variable,
+    /// Where those go on who are behind all others, of lanes that wait.
+    pub(super) next: Block,
+}
+
 /// A function of native code while it is made.
 pub(in crate::machine::native) struct Emit<'a, 'b> {
     pub(super) b: FunctionBuilder<'a>,
@@ -81,6 +90,8 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     /// Where the warp of a context begins, which is this block's parameter.
     pub(super) top: Block,
     pub(super) left: Variable,
+    /// Of some lanes of a warp whose lanes may meet anywhere: how others run.
+    pub(super) groups: Option<Apart>,
     pub(super) tokens: Variable,
     /// The values of registers: of a line's first lane and its second half's, or a predicate's bits.
     pub(super) variables: FxHashMap<(usize, usize), Variable>,

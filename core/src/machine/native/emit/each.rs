@@ -202,8 +202,8 @@ impl Emit<'_, '_> {
             let first = self.b.ins().ishl_imm(self.who.mask, 31 - lane as i64);
             return self.b.ins().sshr_imm(first, 31);
         }
-        let from = common!(self, types::I64, lanes);
-        self.b.ins().load(types::I32, trusted().with_readonly().with_can_move(), from, offset(4 * lane))
+        let (from, flags) = (common!(self, types::I64, lanes), self.flags_of_lanes());
+        self.b.ins().load(types::I32, flags, from, offset(4 * lane))
     }
 
     /// What a lane's words are to be: those that sit out leave them as they are.

@@ -17,6 +17,7 @@ impl Emit<'_, '_> {
     /// The block at hand.
     pub(super) fn block(&mut self) {
         let (start, end) = self.at;
+        self.arrive(start);
         if self.plan.patterns.before[start].is_empty() || self.plan.ways[start] == Way::Outside {
             // `left` was not made less for it.
             self.at = (start, start);
@@ -209,6 +210,7 @@ impl Emit<'_, '_> {
         self.b.switch_to_block(apart);
         match self.region(k) {
             Some(region) => self.part_if_known(k, region, bits),
+            None if self.part_groups(k, target, bits) => {}
             None => self.diverge(k, bits),
         }
         self.b.switch_to_block(none);

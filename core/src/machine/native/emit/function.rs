@@ -1,6 +1,6 @@
 //! A function: where it is entered, and its blocks.
 
-use super::builder::{Emit, Helpers, Made, Segment, Setting, Who, field, offset, trusted, width};
+use super::builder::{Apart, Emit, Helpers, Made, Segment, Setting, Who, field, offset, trusted, width};
 use crate::machine::native::context::Common;
 use crate::machine::native::plan::Plan;
 use crate::program::env::ProgEnv;
@@ -31,6 +31,11 @@ pub(in crate::machine::native) fn emit(
     b.ins().jump(top, &[first.into()]);
     b.switch_to_block(top);
     let (left, tokens) = (b.declare_var(types::I64), b.declare_var(types::I32));
+    let groups = (some && !plan.meets.is_empty()).then(|| {
+        let running = b.declare_var(types::I32);
+        b.def_var(running, mask);
+        Apart { mask: running, next: b.create_block() }
+    });
     let blocks = vec![None; plan.code.len() + 1];
     let emit = Emit {
         b,
@@ -47,6 +52,7 @@ pub(in crate::machine::native) fn emit(
         shared,
         top,
         left,
+        groups,
         tokens,
         variables: FxHashMap::default(),
         blocks,
@@ -73,6 +79,7 @@ impl Emit<'_, '_> {
         while k < count {
             k = self.block_at(k);
         }
+        self.next_group();
         self.stops();
         self.b.seal_all_blocks();
         self.b.finalize();
@@ -115,21 +122,7 @@ impl Emit<'_, '_> {
 
     fn enter(&mut self, k: usize) {
         let from = field!(self, types::I64, scalars);
-        for held in self.plan.held[k].clone() {
-            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
-            for half in 0..1 + usize::from(held.line.halves) {
-                let at = offset(8 * (held.at as usize + half));
-                let value = self.b.ins().load(width(held.class), trusted(), from, at);
-                let variable = self.variable(n, half);
-                self.b.def_var(variable, value);
-            }
-        }
-        let from = field!(self, types::I64, p);
-        for (n, slot) in self.predicates(k) {
-            let value = self.b.ins().load(types::I32, trusted(), from, offset(4 * slot));
-            let variable = self.variable(n, 0);
-            self.b.def_var(variable, value);
-        }
+        self.take_held(k, from, 0);
     }
 
     /// The predicates that are alive before an instruction: their numbers and slots.

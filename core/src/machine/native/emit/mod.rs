@@ -15,6 +15,7 @@ mod double;
 mod each;
 mod ends;
 mod function;
+mod groups;
 mod halves;
 mod inside;
 mod modes;

@@ -156,7 +156,7 @@ impl Emit<'_, '_> {
     }
 
     /// The thread instructions that others have not executed since so much was left.
-    fn took_fewer(&mut self, before: Value, others: Value) {
+    pub(super) fn took_fewer(&mut self, before: Value, others: Value) {
         let left = self.b.use_var(self.left);
         let all = self.b.ins().isub(before, left);
         // The lower half of what is left has become more by those that are not counted.

@@ -192,6 +192,11 @@ impl Emit<'_, '_> {
         }
     }
 
+    /// An access of the lanes that run, which stay the same but where groups of them do.
+    pub(super) fn flags_of_lanes(&self) -> MemFlags {
+        if self.groups.is_some() { trusted() } else { trusted().with_readonly().with_can_move() }
+    }
+
     /// The lanes of a strip that run.
     pub(super) fn lanes(&mut self, s: usize) -> Value {
         if !self.who.parted.is_empty() {
@@ -199,8 +204,8 @@ impl Emit<'_, '_> {
             let all = self.b.ins().splat(types::I32X4, self.who.mask);
             return self.own_bits(all, s);
         }
-        let from = common!(self, types::I64, lanes);
-        self.b.ins().load(types::I32X4, trusted().with_readonly().with_can_move(), from, offset(s * 16))
+        let (from, flags) = (common!(self, types::I64, lanes), self.flags_of_lanes());
+        self.b.ins().load(types::I32X4, flags, from, offset(s * 16))
     }
 
     /// A mask of four lanes as one of lanes twice as wide.
@@ -238,7 +243,7 @@ impl Emit<'_, '_> {
     }
 
     /// A mask of four lanes from bits that each of them has all of.
-    fn own_bits(&mut self, all: Value, s: usize) -> Value {
+    pub(super) fn own_bits(&mut self, all: Value, s: usize) -> Value {
         let bit = |lane: usize| (1_u32 << (4 * s + lane)).to_le_bytes();
         let own = self.vector(types::I32X4, [bit(0), bit(1), bit(2), bit(3)].concat());
         let set = self.b.ins().band(all, own);

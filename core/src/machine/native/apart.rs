@@ -1,0 +1,40 @@
+//! Room for groups of lanes that have parted natively, and what follows of them for counts.
+
+use super::context::{Back, Groups, PLACES, RUNS};
+
+/// A warp's groups, and the numbers of lines of those who wait.
+#[derive(Debug)]
+pub(super) struct Apart {
+    pub(super) all: Groups,
+    /// By place.
+    pub(super) kept: Vec<u64>,
+    pub(super) scalars: usize,
+    /// Whether nobody waited when native code was entered.
+    pub(super) alone: bool,
+}
+
+impl Apart {
+    /// Nobody waits, of a kernel with so many places and numbers of lines.
+    pub fn new(places: usize, scalars: usize) -> Self {
+        let all = Groups { places: 0, since: 0, mask: 0, count: 0, waiting: [0; PLACES], runs: [0; RUNS + 1] };
+        Self { all, kept: vec![0; places * scalars], scalars, alone: true }
+    }
+
+    /// Where native code finds the groups and the numbers, for a kernel with so many places and numbers. `None`: there is no room.
+    pub fn room(&mut self, places: usize, scalars: usize) -> Option<(*mut Groups, *mut u64)> {
+        let fits = self.kept.len() >= places * scalars && places <= PLACES;
+        fits.then_some((&raw mut self.all, self.kept.as_mut_ptr()))
+    }
+
+    /// Native code is entered with so much fuel.
+    pub fn enter(&mut self, fuel: u32) {
+        self.all.since = i64::from(fuel) << 32;
+    }
+
+    /// Thread instructions that were fewer than if all lanes had executed each.
+    pub fn fewer(&self, back: Back) -> u64 {
+        let (left, hidden) = ((self.all.since >> 32) as u32, self.all.since as u32);
+        let counted = left.wrapping_sub(back.left).wrapping_sub(back.hidden.wrapping_sub(hidden));
+        back.fewer + u64::from(counted) * u64::from((!self.all.mask).count_ones())
+    }
+}

@@ -1,0 +1,287 @@
+//! Groups of lanes that have parted: who is behind runs, up to where others wait, and goes on together with them ([`Groups`]).
+
+use super::super::context::{Exit, Groups, RUNS};
+use super::builder::{Apart, Emit, HALF, STRIPS, common, field, offset, trusted, width};
+use crate::base::mutant::{Mutant, on};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use cranelift_frontend::Switch;
+use std::mem::offset_of;
+
+/// The places up to one.
+const fn up_to(place: u8) -> i64 {
+    (u64::MAX >> (63 - place as u32 % 64)).cast_signed()
+}
+
+impl Emit<'_, '_> {
+    /// Whether groups run natively.
+    pub(super) fn grouped(&self) -> Option<Apart> {
+        self.groups.filter(|_| self.who.some)
+    }
+
+    fn noted(&mut self, ty: Type, at: usize) -> Value {
+        let from = common!(self, types::I64, groups);
+        self.b.ins().load(ty, trusted(), from, offset(at))
+    }
+
+    fn note_of(&mut self, at: usize, value: Value) {
+        let to = common!(self, types::I64, groups);
+        self.b.ins().store(trusted(), value, to, offset(at));
+    }
+
+    /// Before a block: where lanes wait here, or before it, those that have come wait with them, and it is looked who runs.
+    pub(super) fn arrive(&mut self, k: usize) {
+        let (Some(apart), Some(place)) = (self.grouped(), self.plan.waits.get(k).copied().flatten()) else { return };
+        self.who.mask = self.b.use_var(apart.mask);
+        let places = self.noted(types::I64, offset_of!(Groups, places));
+        let behind = self.b.ins().band_imm(places, if on(Mutant::NativePass) { 0 } else { up_to(place) });
+        let (meet, go) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(meet);
+        self.b.ins().brif(behind, meet, &[], go, &[]);
+        self.b.switch_to_block(meet);
+        let (unlike, full) = (self.unlike(k), self.is_full());
+        let stays = self.b.ins().bor(unlike, full);
+        let (leave, wait) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(stays, leave, &[], wait, &[]);
+        self.b.switch_to_block(leave);
+        let at = std::mem::replace(&mut self.at, (k, k));
+        self.leave(Exit::Meet, k);
+        self.at = at;
+        self.b.switch_to_block(wait);
+        self.ran();
+        self.wait(k, self.who.mask);
+        self.b.ins().jump(apart.next, &[]);
+        self.b.switch_to_block(go);
+    }
+
+    /// Lanes part at a branch, `bits` those that take it: those with the higher address wait. False: the control model does it.
+    pub(super) fn part_groups(&mut self, k: usize, target: usize, bits: Value) -> bool {
+        let Some(apart) = self.grouped() else { return false };
+        let place = |k: usize| self.plan.waits.get(k).copied().flatten();
+        let (Some(_), Some(_)) = (place(target), place(k + 1)) else { return false };
+        if target == k + 1 {
+            self.go(k, target);
+            return true;
+        }
+        let rest = self.b.ins().band_not(self.who.mask, bits);
+        let ((low, runs), (high, waits)) =
+            if target < k + 1 { ((target, bits), (k + 1, rest)) } else { ((k + 1, rest), (target, bits)) };
+        let (leave, go) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(leave);
+        self.hand_over(k, high);
+        let (unlike, full) = (self.unlike(high), self.is_full());
+        let stays = self.b.ins().bor(unlike, full);
+        self.b.ins().brif(stays, leave, &[], go, &[]);
+        self.b.switch_to_block(leave);
+        self.diverge(k, bits);
+        self.b.switch_to_block(go);
+        self.ran();
+        self.wait(high, waits);
+        self.hand_over(k, low);
+        let places = self.noted(types::I64, offset_of!(Groups, places));
+        let behind = self.b.ins().band_imm(places, place_mask(&self.plan.waits, low));
+        let (others, on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(others);
+        self.b.ins().brif(behind, others, &[], on, &[]);
+        self.b.switch_to_block(others);
+        self.wait(low, runs);
+        self.b.ins().jump(apart.next, &[]);
+        self.b.switch_to_block(on);
+        self.run_only(apart, runs);
+        match self.blocks.get(low).copied().flatten() {
+            Some(block) => {
+                self.b.ins().jump(block, &[]);
+            }
+            None => self.lost(),
+        }
+        true
+    }
+
+    /// Those who are behind all others run: all who wait where they do.
+    pub(super) fn next_group(&mut self) {
+        let Some(apart) = self.grouped() else { return };
+        self.b.switch_to_block(apart.next);
+        let places = self.noted(types::I64, offset_of!(Groups, places));
+        let place = self.b.ins().ctz(places);
+        let less = self.b.ins().iadd_imm(places, -1);
+        let others = self.b.ins().band(places, less);
+        self.note_of(offset_of!(Groups, places), others);
+        let list = common!(self, types::I64, groups);
+        let far = self.b.ins().ishl_imm(place, 2);
+        let at = self.b.ins().iadd(list, far);
+        let first = offset(offset_of!(Groups, waiting));
+        let mask = self.b.ins().load(types::I32, trusted(), at, first);
+        let none = self.b.ins().iconst(types::I32, 0);
+        self.b.ins().store(trusted(), none, at, first);
+        self.run_only(apart, mask);
+        let (nowhere, mut switch) = (self.b.create_block(), Switch::new());
+        let mut stubs = Vec::new();
+        for (n, k) in (0_u128..).zip(self.plan.meets.clone()) {
+            let stub = self.b.create_block();
+            switch.set_entry(n, stub);
+            stubs.push((k as usize, stub));
+        }
+        switch.emit(&mut self.b, place, nowhere);
+        self.b.switch_to_block(nowhere);
+        self.lost();
+        for (k, stub) in stubs {
+            self.b.switch_to_block(stub);
+            self.go_on(apart, k);
+        }
+    }
+
+    /// Lanes that have waited go on; where all have met, their control model is told.
+    fn go_on(&mut self, apart: Apart, k: usize) {
+        self.who.mask = self.b.use_var(apart.mask);
+        let from = common!(self, types::I64, numbers);
+        self.take_held(k, from, self.first_number(k));
+        let places = self.noted(types::I64, offset_of!(Groups, places));
+        let (met, some) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(met);
+        self.b.ins().brif(places, some, &[], met, &[]);
+        self.b.switch_to_block(met);
+        self.at = (k, k);
+        self.leave(Exit::Meet, k);
+        self.b.switch_to_block(some);
+        match self.blocks[k] {
+            Some(block) => {
+                self.b.ins().jump(block, &[]);
+            }
+            None => self.lost(),
+        }
+    }
+
+    /// Where the numbers of lines are of those who wait at a place.
+    fn first_number(&self, k: usize) -> usize {
+        self.plan.waits[k].map_or(0, usize::from) * self.plan.scalars
+    }
+
+    /// Lanes wait before an instruction, with what is held and known there.
+    fn wait(&mut self, k: usize, mask: Value) {
+        let Some(place) = self.plan.waits[k] else { return };
+        self.put_predicates([k]);
+        let to = common!(self, types::I64, numbers);
+        let first = self.first_number(k);
+        for (at, half, halves, value) in self.held_values(k) {
+            let place = offset(8 * (first + at));
+            let mut value = value;
+            if halves && !on(Mutant::NativeHalves) {
+                // A half of which nobody comes has no number of its own.
+                let ty = self.b.func.dfg.value_type(value);
+                let old = self.b.ins().load(ty, trusted(), to, place);
+                let own = if half == 0 { (1 << HALF) - 1 } else { !((1 << HALF) - 1) & i64::from(u32::MAX) };
+                let own = self.b.ins().band_imm(mask, own);
+                value = self.b.ins().select(own, value, old);
+            }
+            self.b.ins().store(trusted(), value, to, place);
+        }
+        let at = offset_of!(Groups, waiting) + 4 * usize::from(place);
+        let before = self.noted(types::I32, at);
+        let all = self.b.ins().bor(before, mask);
+        self.note_of(at, all);
+        let places = self.noted(types::I64, offset_of!(Groups, places));
+        let bit = self.b.ins().iconst(types::I64, (1_u64 << place).cast_signed());
+        let places = self.b.ins().bor(places, bit);
+        self.note_of(offset_of!(Groups, places), places);
+    }
+
+    /// Whether somebody waits before an instruction for whom a register has other numbers than for those who run: an assumption does
+    /// not hold. Zero: nobody.
+    fn unlike(&mut self, k: usize) -> Value {
+        let none = self.b.ins().iconst(types::I64, 0);
+        let Some(place) = self.plan.waits[k].filter(|_| self.plan.verify && !on(Mutant::NativeUnlike)) else {
+            return none;
+        };
+        let from = common!(self, types::I64, numbers);
+        let first = self.first_number(k);
+        let mut differ = none;
+        for (at, _, _, value) in self.held_values(k) {
+            let ty = self.b.func.dfg.value_type(value);
+            let old = self.b.ins().load(ty, trusted(), from, offset(8 * (first + at)));
+            let mut other = self.b.ins().bxor(value, old);
+            if ty != types::I64 {
+                other = self.b.ins().uextend(types::I64, other);
+            }
+            differ = self.b.ins().bor(differ, other);
+        }
+        let waiting = self.noted(types::I32, offset_of!(Groups, waiting) + 4 * usize::from(place));
+        let nobody = self.b.ins().icmp_imm(IntCC::Equal, waiting, 0);
+        self.b.ins().select(nobody, none, differ)
+    }
+
+    /// Whether no more runs can be noted: not zero.
+    fn is_full(&mut self) -> Value {
+        let count = self.noted(types::I32, offset_of!(Groups, count));
+        let full = self.b.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, count, RUNS as i64);
+        self.b.ins().uextend(types::I64, full)
+    }
+
+    /// Notes that those who run have run, and what they have executed.
+    fn ran(&mut self) {
+        let count = self.noted(types::I32, offset_of!(Groups, count));
+        let list = common!(self, types::I64, groups);
+        let index = self.b.ins().uextend(types::I64, count);
+        let far = self.b.ins().ishl_imm(index, 2);
+        let at = self.b.ins().iadd(list, far);
+        let mask = self.who.mask;
+        self.b.ins().store(trusted(), mask, at, offset(offset_of!(Groups, runs)));
+        let more = self.b.ins().iadd_imm(count, 1);
+        self.note_of(offset_of!(Groups, count), if on(Mutant::NativeRuns) { count } else { more });
+        let since = self.noted(types::I64, offset_of!(Groups, since));
+        let others = self.b.ins().bnot(mask);
+        self.took_fewer(since, others);
+        let left = self.b.use_var(self.left);
+        self.note_of(offset_of!(Groups, since), left);
+    }
+
+    /// Some lanes run.
+    fn run_only(&mut self, apart: Apart, mask: Value) {
+        self.b.def_var(apart.mask, mask);
+        self.note_of(offset_of!(Groups, mask), mask);
+        let to = common!(self, types::I64, lanes);
+        let all = self.b.ins().splat(types::I32X4, mask);
+        for s in 0..STRIPS {
+            let lanes = self.own_bits(all, s);
+            self.b.ins().store(trusted(), lanes, to, offset(16 * s));
+        }
+    }
+
+    /// The numbers of what is held before an instruction: where each is among them, of which half it is, whether each half has its
+    /// own, and the value.
+    fn held_values(&mut self, k: usize) -> Vec<(usize, usize, bool, Value)> {
+        let mut all = Vec::new();
+        for held in self.plan.held[k].clone() {
+            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
+            for half in 0..1 + usize::from(held.line.halves) {
+                let variable = self.variable(n, half);
+                let value = self.b.use_var(variable);
+                all.push((held.at as usize + half, half, held.line.halves, value));
+            }
+        }
+        all
+    }
+
+    /// Takes what is held and known before an instruction, from a list and the frame.
+    pub(super) fn take_held(&mut self, k: usize, from: Value, first: usize) {
+        for held in self.plan.held[k].clone() {
+            let Some(n) = self.plan.function.slots.number(held.class, held.slot) else { continue };
+            for half in 0..1 + usize::from(held.line.halves) {
+                let at = offset(8 * (first + held.at as usize + half));
+                let value = self.b.ins().load(width(held.class), trusted(), from, at);
+                let variable = self.variable(n, half);
+                self.b.def_var(variable, value);
+            }
+        }
+        let from = field!(self, types::I64, p);
+        for (n, slot) in self.predicates(k) {
+            let value = self.b.ins().load(types::I32, trusted(), from, offset(4 * slot));
+            let variable = self.variable(n, 0);
+            self.b.def_var(variable, value);
+        }
+    }
+}
+
+/// The places up to that of an instruction.
+fn place_mask(waits: &[Option<u8>], k: usize) -> i64 {
+    waits.get(k).copied().flatten().map_or(-1, up_to)
+}
