@@ -260,6 +260,9 @@ def test_wrong_use_is_an_exception():
         # Programs catch what cuda.core raises.
         with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE") as refused:
             increase[1, 2000](x)
+        for shape in ((0, 4), (1, 0), (-1, 4)):
+            with pytest.raises(CUDAError, match=r"kernel `increase` cannot be launched: \w+: -?\d is not from 1"):
+                increase[shape](x)
         assert refused.value.code == "launch-limit" and pickle.loads(pickle.dumps(refused.value)).code == "launch-limit"
         with pytest.raises(TypeError, match="give one truth value"):
             warpstep.numba.hunt(increase[1, 4], (x,), seeds=1, expect=lambda left: left == 1)

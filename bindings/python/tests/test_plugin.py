@@ -83,6 +83,27 @@ def test_results_that_depend_on_the_schedule(session):
 
 
 @pytest.mark.parametrize(
+    "flags", [(), ("--warpstep-seeds", "5"), ("--warpstep-seeds", "5", "--warpstep-check", "races")]
+)
+def test_a_launch_that_asks_for_a_comparison_gets_one_or_is_refused(pytester, flags):
+    """The launch with a seed of its own is hunted by no other, and without flags none is."""
+    pytester.makepyfile(
+        test_one=f"""
+        import numpy as np, pytest, warpstep
+        SCALE = warpstep.Module({SCALE!r}, "scale.ptx")["scale"]
+        def test_refused():
+            with pytest.raises(warpstep.InputError, match="one run is not compared with others"):
+                SCALE[1, 4](np.ones(4, np.float32), 4, seed=1, check="deterministic")
+        def test_compared():
+            SCALE[1, 4](np.ones(4, np.float32), 4, check="deterministic")
+        """
+    )
+    compared = len(flags) > 0
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *flags)
+    result.assert_outcomes(passed=1 + compared, failed=1 - compared)
+
+
+@pytest.mark.parametrize(
     ("flags", "words"),
     [
         (["--warpstep-check", "rases"], "--warpstep-check rases: there are uninit, bounds*"),

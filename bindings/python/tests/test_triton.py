@@ -358,6 +358,7 @@ def test_nothing_stays_behind():
         ({"tune": "last"}, ValueError, "tune='last'"),
         ({"bounds": "none"}, ValueError, "bounds='none'"),
         ({"seeds": -1}, ValueError, "seeds=-1"),
+        ({"seeds": 5, "seed": 7}, ValueError, "seed=7 is one schedule"),
         ({"target": "gfx90a"}, ValueError, "target='gfx90a': give a number"),
         ({"names": ["x"]}, TypeError, "called by their names"),
         ({"speed": 1}, TypeError, "no option `speed`"),
@@ -378,6 +379,8 @@ def test_arguments_that_are_none(door):
         words = f" type: .*{type(given).__name__}.*: give an array of numpy, a tensor or a number"
         with pytest.raises(TypeError, match=words):
             add_kernel[(1,)](given, x, x, 64, BLOCK=64)
+    with pytest.raises(TypeError, match=r"int64, a scalar of numpy, .*: give a number of Python, such as x.item\(\)"):
+        add_kernel[(1,)](x, x, x, np.int64(64), BLOCK=64)
     for dtype in (np.longdouble, [("a", "f4")]):
         with pytest.raises(
             TypeError, match=r"an array of .* is no argument of a Triton kernel: give numbers that it has"
