@@ -5,7 +5,7 @@
     python tests/numba_suite.py --why cudapy         # with the last line of each failure
     python tests/numba_suite.py --one cudapy/test_sm -k shared      # one file as pytest shows it
 
-They need `filecheck`, `cffi` and `psutil` as well, and `pytest-timeout` has one that hangs end.
+They import `filecheck`; with `cffi` and `ml_dtypes` more of them run, and with `pytest-timeout` one that hangs ends.
 
 It is a plugin for pytest, too, which opens the door before any test is collected, and has what numba-cuda's own configuration of
 pytest has, which the wheel lacks.

@@ -436,6 +436,14 @@ def test_a_program_that_is_run_from_outside(tmp_path):
     assert "warpstep: 1 launch, " in right.stderr
     wrong = run(str(program), "63")
     assert wrong.returncode == 1 and "[out-of-bounds]" in wrong.stderr and "program.py:5:" in wrong.stderr
+    for words, says in (
+        (("--seed", "0", "--seeds", "3", str(program)), "error: seed=0 is one schedule, and seeds=3 are many"),
+        (("--check", "rases", str(program)), 'error: check="rases": there are uninit, bounds, '),
+        (("--target", "gfx90a", str(program)), "error: target='gfx90a': give a number such as 80"),
+        (("none.py",), "error: there is no none.py"),
+    ):
+        refused = run(*words)
+        assert refused.returncode == 2 and says in refused.stderr and "Traceback" not in refused.stderr, refused.stderr
 
 
 @pytest.mark.parametrize("name", ["_addresses", "_backend", "_compat", "_replicas", "_values"])

@@ -333,7 +333,11 @@ def native_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _checks(check: str | Iterable[str]) -> list[str]:
     if isinstance(check, str):
         check = check.split(",")
-    return [each.strip() for each in check if each.strip()]
+    words = [each.strip() for each in check if each.strip()]
+    for word in words:
+        if word not in _warpstep.CHECKS:
+            raise ValueError(f'check="{word}": there are {", ".join(_warpstep.CHECKS)}')
+    return words
 
 
 def shaped(grid: Any, block: Any, shared: Any = 0) -> Shape:
