@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -74,6 +75,28 @@ def test_seeds_find_what_the_default_schedule_does_not_show(session, pytester):
     again.assert_outcomes(failed=1)
     again.stdout.fnmatch_lines(["warpstep: replay .warpstep/*", "mismatch: `expect` says that the results are wrong"])
     assert (pytester.path / ".warpstep" / ".gitignore").read_text() == "*\n"
+    assert "nothing was replayed" not in again.stdout.str()
+
+
+def test_a_schedule_that_no_launch_is_the_one_of_is_not_passed_in_silence(session, pytester):
+    session("--warpstep-seeds", "100")
+    replay = ("--warpstep-replay", ".warpstep/test_kernels.py-test_lost.schedule")
+    nothing = "warpstep: nothing was replayed: no launch of these tests is the one of the schedule; the kernel, *"
+    other = session(*replay, "-k", "right")
+    other.assert_outcomes(passed=1, deselected=2)
+    other.stdout.fnmatch_lines([nothing])
+    assert other.ret == 1
+    # As it is once the kernel was changed, and in processes of pytest-xdist, if that is there.
+    pytester.makepyfile(test_kernels=TESTS.replace("add.u32 %r4, %r3, 1", "add.u32 %r4, 1, %r3"))
+    processes = ("-n", "2") if importlib.util.find_spec("xdist") is not None else ()
+    changed = session(*replay, *processes, "-k", "lost")
+    changed.assert_outcomes(passed=1)
+    changed.stdout.fnmatch_lines([nothing])
+    assert changed.ret == 1
+    pytester.makepyfile(test_kernels=TESTS)
+    found = session(*replay, *processes, "-k", "lost")
+    found.assert_outcomes(failed=1)
+    assert "nothing was replayed" not in found.stdout.str()
 
 
 def test_results_that_depend_on_the_schedule(session):

@@ -296,12 +296,14 @@ def launch_in_session(
     # A launch that asks for it where nothing is compared is told so. A session that does has launches with a seed of their own, too.
     compared = session.schedule is not None or "deterministic" in session.check
     if session.schedule is not None:
+        session.replays.append(launch.kernel.name)
         try:
             return _replayed(target, taken, options, session.schedule, (expect, None))
         except InputError as error:
             # Other launches of the test are not those of the schedule.
             if error.code not in ("schedule-program", "schedule-setup"):
                 raise
+            session.replays.pop()
     elif session.seeds > 0 and "seed" not in (options or {}):
         hunted_of(_warpstep.hunt(*target, described, options, judge, None, (0, session.seeds))).raise_defect()
         compared = True
