@@ -102,6 +102,7 @@ fn wrong_input_is_told_all_at_once_with_places() {
         scale().block(2048).arg(1u64).arg(1u32).run(),
         scale().warp_size(33).arg(1u64).arg(1u32).run(),
         scale().arg(1u64).arg(1u32).check(Check::Deterministic).run(),
+        scale().arg(1u64).arg(1u32).check(Check::Liveness).seed(1).run(),
     ];
     for case in cases {
         let error = case.unwrap_err();

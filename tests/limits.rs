@@ -311,6 +311,8 @@ fn an_interruption_ends_a_command_with_what_it_has() {
         ("compare count.ptx --block 32".to_owned(), "interrupted"),
         ("compare ptx-examples/reduction".to_owned(), "interrupted"),
         ("replay --seed 0 count.ptx --block 32".to_owned(), "interrupted"),
+        ("test ptx-examples/reduction --seeds 1000000000".to_owned(), "interrupted"),
+        ("test ptx-examples/reduction --seeds 1000000000 --memory fermi".to_owned(), "interrupted"),
         (
             "run meet.ptx --block 64 --grid 4 --buffer p:u32:2 --arg buffer:p --check races --memory fermi".to_owned(),
             "interrupted",
@@ -427,6 +429,7 @@ fn commands(target: &str, memory: &str, seconds: u64, megabytes: u64) -> Vec<Str
         format!("hunt {target} {both} --for {seconds}s --save-schedule found.schedule"),
         format!("prove {target} {both} --search-memory {megabytes}M --for {seconds}s"),
         format!("replay --seed 0 {target} {both} {run}"),
+        format!("test {target}/launch.toml --seeds 1000000000 {both} {run}"),
     ]
 }
 

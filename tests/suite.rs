@@ -1,5 +1,7 @@
 //! `warpstep test`: what comes of suites with files of every kind, in every form that it is told in.
 
+#[path = "suite/action.rs"]
+mod action;
 #[path = "suite/forms.rs"]
 mod forms;
 #[path = "suite/limits.rs"]

@@ -331,6 +331,10 @@ impl<'a> Kernel<'a> {
         if one_run && self.checks.contains(&Check::Deterministic) {
             return refuse("check", "Deterministic", "one run is not compared with others: use `hunt`");
         }
+        if one_run && self.checks.contains(&Check::Liveness) && self.config.seed.is_some() {
+            let why = "a random schedule never repeats: leave the seed out, or use `hunt`, whose runs go on by the default schedule";
+            return refuse("check", "Liveness", why);
+        }
         if !(1..=32).contains(&self.config.warp_size) {
             return refuse("warp_size", &self.config.warp_size.to_string(), "a warp has 1 to 32 threads");
         }

@@ -66,6 +66,14 @@ fn progress(word: &str) -> PyResult<Progress> {
     Progress::named(word).ok_or_else(|| wrong("progress", word, &known))
 }
 
+/// A limit: a number that is not 0, with which nothing could run.
+fn limit(key: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    match value.extract()? {
+        0 => Err(PyValueError::new_err(format!("{key}=0: a limit is a number above 0"))),
+        number => Ok(number),
+    }
+}
+
 /// The names of all checks.
 pub fn checks() -> Vec<&'static str> {
     Check::ALL.iter().map(|check| check.name()).collect()
@@ -92,14 +100,14 @@ impl Options {
                 "seed" => options.seed = Some(value.extract()?),
                 "warp_size" => options.warp_size = Some(value.extract()?),
                 "mma_exact" => options.mma_exact = value.extract()?,
-                "max_steps" => options.max_steps = Some(value.extract()?),
-                "max_states" => options.max_states = Some(value.extract()?),
-                "max_memory" => options.max_memory = Some(value.extract()?),
+                "max_steps" => options.max_steps = Some(limit(&key, &value)?),
+                "max_states" => options.max_states = Some(limit(&key, &value)?),
+                "max_memory" => options.max_memory = Some(limit(&key, &value)?),
                 "in_place" => options.in_place = value.extract()?,
                 "jobs" => options.jobs = Some(value.extract()?),
                 "timeout" => {
-                    let time = Duration::try_from_secs_f64(value.extract()?);
-                    options.timeout = Some(time.map_err(|_| PyValueError::new_err("timeout: seconds, above 0"))?);
+                    let time = Duration::try_from_secs_f64(value.extract()?).ok().filter(|time| !time.is_zero());
+                    options.timeout = Some(time.ok_or_else(|| PyValueError::new_err("timeout: seconds, above 0"))?);
                 }
                 other => return Err(PyTypeError::new_err(format!("there is no option `{other}`"))),
             }

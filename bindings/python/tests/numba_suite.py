@@ -5,6 +5,8 @@
     python tests/numba_suite.py --why cudapy         # with the last line of each failure
     python tests/numba_suite.py --one cudapy/test_sm -k shared      # one file as pytest shows it
 
+They import `filecheck`; with `cffi` and `ml_dtypes` more of them run, and with `pytest-timeout` one that hangs ends.
+
 It is a plugin for pytest, too, which opens the door before any test is collected, and has what numba-cuda's own configuration of
 pytest has, which the wheel lacks.
 """
@@ -129,7 +131,13 @@ def outcome(path: Path) -> tuple[Counter[str], list[tuple[str, str]]]:
 
 
 def _why(bad: ElementTree.Element) -> str:
-    lines = [line for line in (bad.get("message") or bad.text or "").splitlines() if line.strip()]
+    said, told = (
+        [line for line in (text or "").splitlines() if line.strip()] for text in (bad.get("message"), bad.text)
+    )
+    lines = said or told
+    if lines == ["collection failure"]:
+        # What could not be imported is the last thing that is told.
+        lines = told[-1:]
     return re.sub(r"\s+", " ", " ".join(lines[:2]))[:300]
 
 

@@ -124,13 +124,42 @@ def test_a_grid_that_no_device_has(scale):
         ({"warp_size": 64}, warpstep.InputError, "a warp has 1 to 32 threads"),
         ({"seed": -1}, OverflowError, "negative"),
         ({"timeout": -1}, ValueError, "timeout: seconds, above 0"),
+        ({"timeout": 0}, ValueError, "timeout: seconds, above 0"),
+        ({"max_steps": 0}, ValueError, "max_steps=0: a limit is a number above 0"),
+        ({"max_memory": 0}, ValueError, "max_memory=0: a limit is a number above 0"),
         ({"sede": 1}, TypeError, "there is no option `sede`"),
         ({"check": "deterministic"}, warpstep.InputError, "one run is not compared with others"),
+        ({"check": "liveness", "seed": 1}, warpstep.InputError, "a random schedule never repeats: leave the seed out"),
     ],
 )
 def test_options_that_mean_nothing(scale, options, error, words):
     with pytest.raises(error, match=words):
         scale[1, 4](floats(), 4, **options)
+
+
+def test_a_kernel_without_blocks_and_threads_says_what_it_wants(scale):
+    with pytest.raises(TypeError, match=r"how many blocks, of how many threads\? `scale\[grid, block\]\(…\)` launches"):
+        scale(floats(), 4)
+
+
+def test_arguments_by_name_are_no_options(scale):
+    with pytest.raises(TypeError, match="no option `scale_x`; arguments of the kernel are given in their order"):
+        scale[1, 4](scale_x=floats(), scale_n=4)
+
+
+def test_advice_names_options_and_not_flags(spin):
+    for options, words in (
+        ({"timeout": 0.05}, "raise `timeout` to go on longer"),
+        ({"max_steps": 5}, "raise `max_steps` to go on longer"),
+        ({"max_memory": 1}, "raise `max_memory`$"),
+    ):
+        with pytest.raises(warpstep.LimitReached, match=words) as raised:
+            spin[1, 1](np.zeros(1, np.uint32), **options)
+        assert "--" not in str(raised.value)
+    # What a program says is its own.
+    text = "   │ st.global [%rd1], 1; // --max-steps\n   │ Help: try --check bounds\n"
+    shown = '   │ st.global [%rd1], 1; // --max-steps\n   │ Help: try `check="bounds"`\n'
+    assert str(warpstep._errors.made("defect", "race", text)) == shown
 
 
 def test_texts_that_are_no_ptx(tmp_path):

@@ -125,7 +125,12 @@ def test_pi_by_random_numbers():
     assert (inside == again).all()
 
 
-def test_a_grid_is_synchronised():
+@pytest.mark.parametrize("there", [True, False])
+def test_a_grid_is_synchronised(monkeypatch, there):
+    if not there:
+        # What numba-cuda makes of `libcudadevrt` beside the libraries of another CUDA, as torch brings them.
+        monkeypatch.setattr("numba.cuda.codegen.get_cudalib", lambda lib, static=False: f"lib{lib}.a")
+
     @cuda.jit
     def rounds(x):
         grid = cuda.cg.this_grid()

@@ -206,6 +206,13 @@ def test_a_program_runs_unchanged(tmp_path):
     assert ran.stdout == "['--flag', '7'] (8, 6)\n", ran.stderr
     found = python("-m", "warpstep.numba", "--check", "races", program)
     assert found.returncode == 1 and f"in the source: {program}:8: out[0] += x[cuda.grid(1)]" in found.stderr
+    for words, says in (
+        (("--check", "rases", program), 'error: check="rases": there are uninit, bounds, '),
+        (("--cc", "nine", program), "error: cc='nine': a compute capability is two numbers"),
+        (("none.py",), "error: there is no none.py"),
+    ):
+        refused = python("-m", "warpstep.numba", *words)
+        assert refused.returncode == 2 and says in refused.stderr and "Traceback" not in refused.stderr, refused.stderr
 
 
 def test_without_numba_it_is_said_what_to_install():
@@ -260,6 +267,9 @@ def test_wrong_use_is_an_exception():
         # Programs catch what cuda.core raises.
         with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_VALUE") as refused:
             increase[1, 2000](x)
+        for shape in ((0, 4), (1, 0), (-1, 4)):
+            with pytest.raises(CUDAError, match=r"kernel `increase` cannot be launched: \w+: -?\d is not from 1"):
+                increase[shape](x)
         assert refused.value.code == "launch-limit" and pickle.loads(pickle.dumps(refused.value)).code == "launch-limit"
         with pytest.raises(TypeError, match="give one truth value"):
             warpstep.numba.hunt(increase[1, 4], (x,), seeds=1, expect=lambda left: left == 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -74,12 +75,55 @@ def test_seeds_find_what_the_default_schedule_does_not_show(session, pytester):
     again.assert_outcomes(failed=1)
     again.stdout.fnmatch_lines(["warpstep: replay .warpstep/*", "mismatch: `expect` says that the results are wrong"])
     assert (pytester.path / ".warpstep" / ".gitignore").read_text() == "*\n"
+    assert "nothing was replayed" not in again.stdout.str()
+
+
+def test_a_schedule_that_no_launch_is_the_one_of_is_not_passed_in_silence(session, pytester):
+    session("--warpstep-seeds", "100")
+    replay = ("--warpstep-replay", ".warpstep/test_kernels.py-test_lost.schedule")
+    nothing = "warpstep: nothing was replayed: no launch of these tests is the one of the schedule; the kernel, *"
+    other = session(*replay, "-k", "right")
+    other.assert_outcomes(passed=1, deselected=2)
+    other.stdout.fnmatch_lines([nothing])
+    assert other.ret == 1
+    # As it is once the kernel was changed, and in processes of pytest-xdist, if that is there.
+    pytester.makepyfile(test_kernels=TESTS.replace("add.u32 %r4, %r3, 1", "add.u32 %r4, 1, %r3"))
+    processes = ("-n", "2") if importlib.util.find_spec("xdist") is not None else ()
+    changed = session(*replay, *processes, "-k", "lost")
+    changed.assert_outcomes(passed=1)
+    changed.stdout.fnmatch_lines([nothing])
+    assert changed.ret == 1
+    pytester.makepyfile(test_kernels=TESTS)
+    found = session(*replay, *processes, "-k", "lost")
+    found.assert_outcomes(failed=1)
+    assert "nothing was replayed" not in found.stdout.str()
 
 
 def test_results_that_depend_on_the_schedule(session):
     result = session("--warpstep-check", "deterministic", "--warpstep-seeds", "100")
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(["the results depend on the schedule*"])
+
+
+@pytest.mark.parametrize(
+    "flags", [(), ("--warpstep-seeds", "5"), ("--warpstep-seeds", "5", "--warpstep-check", "races")]
+)
+def test_a_launch_that_asks_for_a_comparison_gets_one_or_is_refused(pytester, flags):
+    """The launch with a seed of its own is hunted by no other, and without flags none is."""
+    pytester.makepyfile(
+        test_one=f"""
+        import numpy as np, pytest, warpstep
+        SCALE = warpstep.Module({SCALE!r}, "scale.ptx")["scale"]
+        def test_refused():
+            with pytest.raises(warpstep.InputError, match="one run is not compared with others"):
+                SCALE[1, 4](np.ones(4, np.float32), 4, seed=1, check="deterministic")
+        def test_compared():
+            SCALE[1, 4](np.ones(4, np.float32), 4, check="deterministic")
+        """
+    )
+    compared = len(flags) > 0
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", *flags)
+    result.assert_outcomes(passed=1 + compared, failed=1 - compared)
 
 
 @pytest.mark.parametrize(

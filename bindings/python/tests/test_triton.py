@@ -358,6 +358,7 @@ def test_nothing_stays_behind():
         ({"tune": "last"}, ValueError, "tune='last'"),
         ({"bounds": "none"}, ValueError, "bounds='none'"),
         ({"seeds": -1}, ValueError, "seeds=-1"),
+        ({"seeds": 5, "seed": 7}, ValueError, "seed=7 is one schedule"),
         ({"target": "gfx90a"}, ValueError, "target='gfx90a': give a number"),
         ({"names": ["x"]}, TypeError, "called by their names"),
         ({"speed": 1}, TypeError, "no option `speed`"),
@@ -378,6 +379,8 @@ def test_arguments_that_are_none(door):
         words = f" type: .*{type(given).__name__}.*: give an array of numpy, a tensor or a number"
         with pytest.raises(TypeError, match=words):
             add_kernel[(1,)](given, x, x, 64, BLOCK=64)
+    with pytest.raises(TypeError, match=r"int64, a scalar of numpy, .*: give a number of Python, such as x.item\(\)"):
+        add_kernel[(1,)](x, x, x, np.int64(64), BLOCK=64)
     for dtype in (np.longdouble, [("a", "f4")]):
         with pytest.raises(
             TypeError, match=r"an array of .* is no argument of a Triton kernel: give numbers that it has"
@@ -433,6 +436,14 @@ def test_a_program_that_is_run_from_outside(tmp_path):
     assert "warpstep: 1 launch, " in right.stderr
     wrong = run(str(program), "63")
     assert wrong.returncode == 1 and "[out-of-bounds]" in wrong.stderr and "program.py:5:" in wrong.stderr
+    for words, says in (
+        (("--seed", "0", "--seeds", "3", str(program)), "error: seed=0 is one schedule, and seeds=3 are many"),
+        (("--check", "rases", str(program)), 'error: check="rases": there are uninit, bounds, '),
+        (("--target", "gfx90a", str(program)), "error: target='gfx90a': give a number such as 80"),
+        (("none.py",), "error: there is no none.py"),
+    ):
+        refused = run(*words)
+        assert refused.returncode == 2 and says in refused.stderr and "Traceback" not in refused.stderr, refused.stderr
 
 
 @pytest.mark.parametrize("name", ["_addresses", "_backend", "_compat", "_replicas", "_values"])

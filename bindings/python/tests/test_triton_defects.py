@@ -176,6 +176,18 @@ def test_hunts_of_a_launch():
         atomic_sum_kernel[(2,)](x, total, BLOCK=64, num_warps=1)
 
 
+def test_results_of_one_schedule_are_not_compared_in_silence():
+    x, total = np.ones(128, np.int32), np.zeros(1, np.int32)
+    with warpstep.triton.here(check="deterministic"):
+        with pytest.raises(warpstep.InputError, match="one run is not compared with others"):
+            sum_kernel[(2,)](x, total, BLOCK=64, num_warps=1)
+        launch = warpstep.triton.prepare(sum_kernel[(2,)], x, total, BLOCK=64, num_warps=1)
+        with pytest.raises(warpstep.InputError, match="one run is not compared with others"):
+            launch.run(expect=right)
+        assert launch.hunt(seeds=50).findings
+    assert total[0] == 0
+
+
 def test_hunts_are_shared_among_workers():
     x, total = np.ones(128, np.int32), np.zeros(1, np.int32)
     with warpstep.triton.here():

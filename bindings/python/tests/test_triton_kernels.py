@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
+
 import numpy as np
 import pytest
 
@@ -291,3 +293,19 @@ def test_descriptors_made_by_a_kernel(door):
     y = np.zeros_like(x)
     described_kernel[(3, 3)](x, y, 20, 48, M=8, N=16)
     assert np.array_equal(y, x + 1)
+
+
+def test_descriptors_of_the_copy_engine_are_refused_with_advice():
+    x = np.ones((8, 16), np.float32)
+
+    def launch():
+        # They lie in memory that the program gives.
+        triton.set_allocator(lambda size, align, stream: np.zeros(size, np.int8))
+        with warpstep.triton.here(target=90):
+            described_kernel[(1, 1)](x, x, 8, 16, M=8, N=16)
+
+    advice = (
+        r"(?s)cannot execute tensormap\.replace.*needs tensor maps.*for target=80 Triton makes PTX without tensor maps"
+    )
+    with pytest.raises(warpstep.Unsupported, match=advice):
+        contextvars.copy_context().run(launch)

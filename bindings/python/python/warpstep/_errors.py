@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from warpstep._html import report_html
@@ -153,6 +154,25 @@ _CLASSES: dict[str, type[Error]] = {
 }
 
 
+#: Flags of the command, which advice names, as options of the package.
+_FLAGS = (
+    (re.compile(r"--timeout, or --for,"), "`timeout`"),
+    (re.compile(r"--max-memory \(and --search-memory of a search\)"), "`max_memory`"),
+    (re.compile(r"--search-memory"), "`max_memory`"),
+    (re.compile(r"--max-(steps|states|memory)"), r"`max_\1`"),
+    (re.compile(r"--(check|benign) ([a-z0-9-]+)"), r'`\1="\2"`'),
+)
+
+
 def made(kind: str, code: str, text: str, data: str = "{}", schedule: str | None = None) -> Error:
     """Make the exception of a kind; the compiled part calls it, and pickle."""
+    # Reports have none but in advice, and in lines of the program's own: those are shown as they are.
+    if "--" in text:
+        text = "".join(line if "│" in line and "Help" not in line else _advice(line) for line in text.splitlines(True))
     return _CLASSES[kind](code, text, data, schedule)
+
+
+def _advice(line: str) -> str:
+    for flag, option in _FLAGS:
+        line = flag.sub(option, line)
+    return line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, NoReturn, TypedDict, Unpack
 
 from warpstep import _session, _warpstep
 from warpstep._arguments import Arguments, Parameter
@@ -47,6 +47,10 @@ class Options(TypedDict, total=False):
     in_place: bool
     #: What messages call the arguments, in their order; ``arg0``, ``arg1`` … if nothing is said.
     names: Sequence[str]
+
+
+#: Their names.
+_OPTIONS = frozenset(Options.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +250,10 @@ class Kernel:
             raise TypeError(f"{self.name}[grid, block] or {self.name}[grid, block, shared memory in bytes]")
         return Launch(self, shaped(*shape))
 
+    def __call__(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Say what is missing: a kernel is launched with numbers of blocks and threads."""
+        raise TypeError(f"how many blocks, of how many threads? `{self.name}[grid, block](…)` launches the kernel")
+
     def arguments(self, given: Sequence[Any], names: Sequence[str] | None) -> Arguments:
         """Describe what was given for the parameters; the package's own use."""
         return Arguments(self.name, self.parameters, names).take(given)
@@ -290,6 +298,9 @@ class Launch:
         """
         kernel = self.kernel
         native = kernel.module.native
+        if options and not _OPTIONS.issuperset(options):
+            unknown = next(key for key in options if key not in _OPTIONS)
+            raise TypeError(f"there is no option `{unknown}`; arguments of the kernel are given in their order")
         names = options.pop("names", None) if options else None
         taken = kernel.arguments(arguments, names)
         session = _session.current
@@ -322,7 +333,11 @@ def native_options(options: Mapping[str, Any]) -> dict[str, Any]:
 def _checks(check: str | Iterable[str]) -> list[str]:
     if isinstance(check, str):
         check = check.split(",")
-    return [each.strip() for each in check if each.strip()]
+    words = [each.strip() for each in check if each.strip()]
+    for word in words:
+        if word not in _warpstep.CHECKS:
+            raise ValueError(f'check="{word}": there are {", ".join(_warpstep.CHECKS)}')
+    return words
 
 
 def shaped(grid: Any, block: Any, shared: Any = 0) -> Shape:

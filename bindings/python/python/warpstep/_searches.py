@@ -293,15 +293,20 @@ def launch_in_session(
     """Launch as a pytest session asks: a schedule of its is replayed, or seeds are hunted first."""
     target = (launch.kernel.module.native, launch.kernel.name, launch.shape)
     described, judge = taken.expecting(expect)
+    # A launch that asks for it where nothing is compared is told so. A session that does has launches with a seed of their own, too.
+    compared = session.schedule is not None or "deterministic" in session.check
     if session.schedule is not None:
+        session.replays.append(launch.kernel.name)
         try:
             return _replayed(target, taken, options, session.schedule, (expect, None))
         except InputError as error:
             # Other launches of the test are not those of the schedule.
             if error.code not in ("schedule-program", "schedule-setup"):
                 raise
+            session.replays.pop()
     elif session.seeds > 0 and "seed" not in (options or {}):
         hunted_of(_warpstep.hunt(*target, described, options, judge, None, (0, session.seeds))).raise_defect()
+        compared = True
     single = dict(options or {})
-    single["check"] = [check for check in single.get("check", []) if check != "deterministic"]
+    single["check"] = [check for check in single.get("check", []) if check != "deterministic" or not compared]
     return Run(*target[0].run(target[1], target[2], described, single, judge))

@@ -15,6 +15,8 @@ class Session:
     seeds: int = 0
     #: A schedule that is replayed by the launch that it belongs to.
     schedule: str | None = None
+    #: The kernels whose launches it was replayed by.
+    replays: list[str] = field(default_factory=list)
 
     @property
     def asks(self) -> bool:

@@ -88,9 +88,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse flags that mean nothing, and take the place of a GPU, before any test is collected."""
-    _session_of(config)
+    if _session_of(config).schedule is not None:
+        config.pluginmanager.register(_Replays())
     _triton(config)
     _numba(config)
+
+
+#: A property of reports of tests that a schedule was replayed in: it comes from the processes of pytest-xdist, too.
+_REPLAYED = "warpstep-replayed"
+
+
+class _Replays:
+    """Notices that no launch was the one of the schedule: tests that pass then say nothing about the defect."""
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note whether it was replayed in this test."""
+        self.seen |= any(name == _REPLAYED for name, _ in report.user_properties)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Let the session fail, but for those of processes of pytest-xdist, which each have a part of the tests."""
+        if not self.seen and exitstatus == pytest.ExitCode.OK and not hasattr(session.config, "workerinput"):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say why."""
+        if not self.seen:
+            said = "no launch of these tests is the one of the schedule; the kernel, its shape or its arrays may have changed"
+            terminalreporter.write_line(f"warpstep: nothing was replayed: {said}", red=True)
 
 
 def _triton(config: pytest.Config) -> None:
@@ -179,6 +206,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Show the report of a kernel's error in a section of its own, with the command that repeats its schedule."""
     report = yield
     error = call.excinfo.value if call.excinfo is not None else None
+    if _session.current is not None and _session.current.replays:
+        report.user_properties.append((_REPLAYED, True))
     if isinstance(error, Error):
         report.sections.append(("warpstep", str(error) + "\n\n" + _again(item, error)))
     return report

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from warpstep._module import Options, Run
+from warpstep._module import Options, Run, native_options
 from warpstep.numba import _launch
 from warpstep.numba._dispatcher import Dispatcher
 from warpstep.numba._seam import SEAM, required
@@ -81,6 +81,7 @@ def options(*, lineinfo: bool | None = None, **given: Unpack[Options]) -> Iterat
     if lineinfo is not None:
         new["lineinfo"] = lineinfo
     _refuse_unknown(new)
+    native_options(given)
     token = _launch.OPTIONS.set({**_launch.OPTIONS.get(), **new})
     try:
         yield

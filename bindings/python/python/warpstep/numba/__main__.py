@@ -9,6 +9,7 @@ import argparse
 import os
 import runpy
 import sys
+from contextlib import ExitStack
 
 import warpstep.numba
 
@@ -30,7 +31,14 @@ def main() -> None:
     given = parser.parse_args()
     asked = {key: getattr(given, key) for key in ("check", "seed", "control", "memory", "timeout")}
     sys.argv = [given.program, *given.arguments]
-    with warpstep.numba.device(given.cc, **{key: value for key, value in asked.items() if value is not None}):
+    with ExitStack() as stack:
+        try:
+            told = {key: value for key, value in asked.items() if value is not None}
+            stack.enter_context(warpstep.numba.device(given.cc, **told))
+        except (RuntimeError, ValueError) as error:
+            parser.error(str(error))
+        if not given.module and not os.path.exists(given.program):
+            parser.error(f"there is no {given.program}")
         if given.module:
             sys.path.insert(0, os.getcwd())
             runpy.run_module(given.program, run_name="__main__", alter_sys=True)

@@ -116,7 +116,13 @@ class Prepared:
 
 def launch(stream: Any, config: Any, kernel: Kernel, *arguments: Any) -> None:
     """Launch a kernel: what `cuda.core.launch` is to numba-cuda."""
-    shape = shaped(tuple(config.grid), tuple(config.block), config.shmem_size)
+    try:
+        shape = shaped(tuple(config.grid), tuple(config.block), config.shmem_size)
+    except ValueError as error:
+        # A driver refuses it with the number that it has for all launches that cannot be.
+        called = _frames.HERE.frames[-1].kernel if _frames.HERE.frames else None
+        text = f"[launch-limit] Error: kernel `{called or kernel.ptx.name}` cannot be launched: {error}"
+        raise _as_driver_says(InputError("launch-limit", text)) from None
     place = machine()
     with place.running:
         prepared = _prepared(kernel, Launch(kernel.ptx, shape), arguments)

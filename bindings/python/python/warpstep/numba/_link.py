@@ -9,7 +9,8 @@ which grids are synchronised; these are compiled from CUDA C++ (`_GRID_SYNC`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -183,6 +184,23 @@ class ProgramOptions:
         flags += ["--device-debug"] if self.debug else []
         flags += ["--generate-line-info"] if self.lineinfo else []
         return [flag.encode() for flag in flags]
+
+
+def without_devrt(add_file: Callable[..., None]) -> Callable[..., None]:
+    """`_Linker.add_file`, for which `libcudadevrt` need not be there: beside a torch of another CUDA numba-cuda does not find it.
+
+    What it has of use is compiled here (`grid_sync`), and nothing of it is read.
+    """
+
+    @functools.wraps(add_file)
+    def add(self: Any, path: Any, kind: Any) -> None:
+        name = os.path.basename(path)
+        if "cudadevrt" in name:
+            self.add_library(b"", name)
+        else:
+            add_file(self, path, kind)
+
+    return add
 
 
 class Program:

@@ -143,6 +143,7 @@ class Seam:
         }
         for name, what in core.items():
             self._put(driver, name, what)
+        self._put(driver._Linker, "add_file", _link.without_devrt(driver._Linker.add_file))
         self._put(driver, "_logger", driver.make_logger())
         self._put(driver.ManagedMemory, "__init__", _managed(driver))
         self._put(driver.Stream, "add_callback", _add_callback)

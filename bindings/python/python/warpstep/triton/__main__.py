@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -34,24 +35,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("program", type=Path)
     parser.add_argument("rest", nargs=argparse.REMAINDER, metavar="…", help="arguments of the program")
     given = parser.parse_args(arguments)
-    options: dict[str, Any] = {key: getattr(given, key) for key in ("check", "seed", "control") if getattr(given, key)}
+    options: dict[str, Any] = {key: getattr(given, key) for key in ("check", "seed", "control")}
+    options = {key: value for key, value in options.items() if value is not None}
     if given.multiprocessors is not None:
         options["properties"] = {"multiprocessor_count": given.multiprocessors}
     sys.argv = [str(given.program), *given.rest]
     sys.path.insert(0, str(given.program.resolve().parent))
-    try:
-        with here(
-            target=given.target,
-            seeds=given.seeds,
-            tune=given.tune,
-            bounds=given.bounds,
-            benchmarks=given.benchmarks,
-            **options,
-        ) as door:
+    with ExitStack() as stack:
+        own = {key: getattr(given, key) for key in ("target", "seeds", "tune", "bounds", "benchmarks")}
+        try:
+            door = stack.enter_context(here(**own, **options))
+        except (RuntimeError, ValueError) as error:
+            parser.error(str(error))
+        if not given.program.exists():
+            parser.error(f"there is no {given.program}")
+        try:
             runpy.run_path(str(given.program), run_name="__main__")
-    except Error as error:
-        print(error, file=sys.stderr)
-        return 1
+        except Error as error:
+            print(error, file=sys.stderr)
+            return 1
     launches = f"{len(door.runs)} launch{'' if len(door.runs) == 1 else 'es'}"
     print(f"warpstep: {launches}, {door.thread_instructions:,} thread instructions", file=sys.stderr)
     return 0

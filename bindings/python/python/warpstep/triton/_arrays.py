@@ -104,6 +104,10 @@ def refusal(error: Exception, given: Iterable[Any]) -> TypeError | None:
     """Say what Triton's own complaint about a value means, if it is one: a type's name alone, or no way to pass it."""
     if isinstance(error, TypeError):
         plain = str(error).startswith(("failed to specialize argument of type", "Unsupported type: "))
+        if plain and any(isinstance(value, np.generic) and type(value).__name__ in str(error) for value in given):
+            return TypeError(
+                f"{error}, a scalar of numpy, which Triton does not take: give a number of Python, such as x.item()"
+            )
         return TypeError(f"{error}: give an array of numpy, a tensor or a number") if plain else None
     for value in given:
         if isinstance(value, np.ndarray) and error.args == (Array(value).dtype,):

@@ -91,6 +91,8 @@ def here(
         raise ValueError(f'bounds={bounds!r}: there are "tensor" and "storage"')
     if seeds < 0:
         raise ValueError(f"seeds={seeds}: a number of seeds is not below 0")
+    if seeds and options.get("seed") is not None:
+        raise ValueError(f"seed={options['seed']} is one schedule, and seeds={seeds} are many: give one of them")
     if triton.knobs.runtime.interpret:
         raise RuntimeError(
             "TRITON_INTERPRET is set: Triton's own interpreter runs kernels, and no PTX is made; unset it"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from triton.runtime import _allocation
 
 from warpstep import _session
-from warpstep._errors import Defect, Error
+from warpstep._errors import Defect, Error, Unsupported
 from warpstep._module import Kernel, Module, Run, Shape, native_options, shaped
 from warpstep._searches import launch_in_session
 from warpstep.triton import _settings
@@ -76,6 +76,11 @@ class Launched:
                 run = Run(*kernel.module.native.run(kernel.name, self.shape, taken.described, options))
         except Defect as error:
             raise self._assertion(error, taken, options) from None
+        except Unsupported as error:
+            if settings.target.arch < 90:
+                raise
+            advice = "  for target=80 Triton makes PTX without tensor maps, `wgmma` and what came later: give that here"
+            raise Unsupported(error.code, f"{error}\n{advice}", error._data, error.schedule) from None
         settings.runs.append((self.name, run))
         if run.output:
             sys.stdout.write(run.printed)
