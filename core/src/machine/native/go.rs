@@ -204,7 +204,9 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
         // All have met, or who meets whom is to be seen.
         Exit::Meet if now.is_some_and(|(_, lease)| lease == u32::MAX) && *fuel > 0 => return Ok(Visit::On),
         Exit::Meet => return Ok(Visit::Went(Went::Stop)),
-        _ if *fuel == 0 => return Ok(Visit::Went(Went::Stop)),
+        Exit::Fuel | Exit::Check | Exit::Outside | Exit::Barrier | Exit::End if *fuel == 0 => {
+            return Ok(Visit::Went(Went::Stop));
+        }
         // It is the patience of others that was used up.
         _ if spared && executed > 0 => return Ok(Visit::On),
         _ => {}

@@ -59,9 +59,9 @@ impl Emit<'_, '_> {
         let Some(apart) = self.grouped() else { return false };
         let place = |k: usize| self.plan.waits.get(k).copied().flatten();
         let (Some(_), Some(_)) = (place(target), place(k + 1)) else { return false };
+        // Those who go on where the others do have been picked anew for that, with a lease of their own.
         if target == k + 1 {
-            self.go(k, target);
-            return true;
+            return false;
         }
         let rest = self.b.ins().band_not(self.who.mask, bits);
         let ((low, runs), (high, waits)) =
