@@ -149,6 +149,8 @@ pub struct Config {
     pub small_steps: bool,
     /// What executes kernels.
     pub engine: Engine,
+    /// Threads of this computer that a launch may run on. No result depends on it (D-ahead).
+    pub threads: u32,
     /// Whether kernels access memory of the host's process by its addresses: those of the context's own memory lie above them.
     pub host_addresses: bool,
 }
@@ -174,6 +176,7 @@ impl Default for Config {
             keep_finished: false,
             small_steps: false,
             engine: Engine::Auto,
+            threads: 1,
             host_addresses: false,
         }
     }

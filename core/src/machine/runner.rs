@@ -39,7 +39,7 @@ trait Quiet {
 
 impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
-        self.go::<_, Best>(Silent, run)
+        if self.may_run_ahead(&run) { self.run_ahead(run) } else { self.go::<_, Best>(Silent, run) }
     }
 }
 
@@ -183,17 +183,20 @@ pub trait Machine: Send + Sync {
 }
 
 #[derive(Clone)]
-struct Hosted<C, M: Environment> {
-    device: Device<C, M>,
-    config: Config,
+pub(in crate::machine) struct Hosted<C, M: Environment> {
+    pub(in crate::machine) device: Device<C, M>,
+    pub(in crate::machine) config: Config,
     /// What the configuration says of looking for repeated states; each run may leave it out.
     liveness: bool,
-    clock: u64,
-    stats: Vec<(GridId, Stats)>,
+    pub(in crate::machine) clock: u64,
+    pub(in crate::machine) stats: Vec<(GridId, Stats)>,
     /// Messages that were sent since the last run: the observer is told then.
     sent: u32,
     /// Thread instructions that were executed natively.
-    native: u64,
+    pub(in crate::machine) native: u64,
+    /// See [`Books::stops`] and [`Books::between`].
+    pub(in crate::machine) stops: Option<u64>,
+    pub(in crate::machine) between: bool,
 }
 
 /// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits. `copies`: they copy asynchronously.
@@ -248,10 +251,10 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             config.device = config.memory.device().map_or(config.device, DeviceShape::of);
         }
         let liveness = config.liveness;
-        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0, native: 0 })
+        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0, native: 0, stops: None, between: false })
     }
 
-    fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
+    pub(in crate::machine) fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
         let Run { oracle, out, order, hold, watch, whole_turns, .. } = run;
         for _ in 0..std::mem::take(&mut self.sent) {
             if S::ON {
@@ -267,11 +270,25 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let Config { small_steps: small, eager, engine, .. } = self.config;
         let (clock, stats, native, watched) = (self.clock, &mut self.stats, &mut self.native, false);
         let single = order == Order::Single;
-        let mut books =
-            Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine, native };
+        let (stops, between) = (self.stops, false);
+        let mut books = Books {
+            budget,
+            clock,
+            stats,
+            small,
+            watched,
+            whole_turns,
+            single,
+            takes_turns,
+            eager,
+            engine,
+            native,
+            stops,
+            between,
+        };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
-        self.clock = books.clock;
+        (self.clock, self.between) = (books.clock, books.between);
         ran
     }
 }

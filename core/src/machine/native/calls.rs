@@ -1,6 +1,7 @@
 //! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
 
 use super::code::Host;
+use super::each::{Access, Each};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Best, Frame, LaneMask, Pc, Tier, expand, lanes_of};
 use crate::machine::warp::exchange;
@@ -61,26 +62,33 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         self.fault.is_none()
     }
 
-    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, &mut [u8])> {
-        let (begin, block) = self.mem.arena_mut().block_to_use(address, bytes)?;
-        if !S::ON || on(Mutant::NativeQuiet) {
-            return Some((begin, block));
-        }
-        let all = Extent { first: begin, bytes: block.len() as u64 };
+    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)> {
         let owners = self.sites.get(site as usize)?;
+        let stores = owners.is_empty() || owners.iter().any(|pc| stores(self.sh.env, *pc));
+        let (begin, place, len) = self.mem.arena_mut().block_to_use(address, bytes, stores)?;
+        if !S::ON || on(Mutant::NativeQuiet) {
+            return Some((begin, place, len));
+        }
+        let all = Extent { first: begin, bytes: len };
         let quiet = owners.iter().fold(all, |quiet, pc| quiet.and(self.cx.sink.quiet(Pc(*pc))));
         let from = (quiet.first - begin).next_multiple_of(unit.into());
         let to = (quiet.first - begin).saturating_add(quiet.bytes);
         let inside = address.checked_sub(begin)?;
-        let holds = from <= inside && inside.saturating_add(bytes) <= to;
-        let part = block.get_mut(usize::try_from(from).ok()?..usize::try_from(to).ok()?)?;
-        holds.then_some((begin + from, part))
+        let holds = from <= inside && inside.saturating_add(bytes) <= to && from <= to && to <= len;
+        holds.then_some((begin + from, place + from as usize, to - from))
     }
 
     fn note(&mut self, warp: u32, rows: &[Row]) -> bool {
         let who = Who { warp, ..self.sh.who };
         self.cx.sink.rows(who, rows) == rows.len()
     }
+}
+
+/// Whether an access that native code makes itself is more than a load.
+fn stores(env: &ProgEnv, pc: u32) -> bool {
+    let Some(i) = env.code.get(pc as usize) else { return true };
+    let load = Access::of(i, env).map(|access| access.load);
+    !load.or_else(|| Each::of(i, env).map(|each| each.loads())).unwrap_or(false)
 }
 
 /// An instruction for some lanes, on the vector units that there are.

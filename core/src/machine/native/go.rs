@@ -99,6 +99,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     sh.threads = sh.threads.wrapping_add(threads);
     session.executed += threads;
     session.visits += 1;
+    session.checks += u64::from(back.exit == Exit::Check);
     session.instructions += u64::from(executed);
     *fuel = back.left;
     flow.pc = back.pc;

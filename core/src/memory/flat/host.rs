@@ -42,7 +42,13 @@ impl Arena {
         near: &Near<'_>,
         hint: &mut Hint,
     ) -> Taken {
-        if !matches!(rq.space, Space::Global | Space::Generic) || self.mirror.is_none() {
+        if !matches!(rq.space, Space::Global | Space::Generic) {
+            return Ok(());
+        }
+        if self.over.is_some() {
+            return self.bring(mask, rq, regs, near);
+        }
+        if self.mirror.is_none() {
             return Ok(());
         }
         let (addresses, len) = (addresses(rq, regs), u64::from(rq.bytes()));

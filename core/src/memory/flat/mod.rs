@@ -5,18 +5,22 @@
 
 mod arena;
 mod block;
+mod deeds;
 mod general;
 mod heap;
 mod host;
 mod lent;
 mod mirror;
+mod over;
 mod place;
 mod plain;
 
 pub use arena::Arena;
+pub(crate) use deeds::Deeds;
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
 pub use lent::Lent;
 pub use mirror::{HostMemory, HostRange};
+pub(crate) use over::{Manners, Slabs};
 pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
 

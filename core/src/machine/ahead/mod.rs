@@ -1,0 +1,158 @@
+//! Blocks of a launch on several threads, which no result can be told by (D-ahead).
+//!
+//! The fair schedule runs one block after the other, but where warps keep using their turns up. So where a block has ended and none
+//! has begun, blocks behind it can run ahead, a chunk of them on each thread: each chunk as if all before it were over, on a view of
+//! memory as it is now ([`crate::memory::flat`], `over`). It begins with whose turn is guessed to have been last (`guess`); registers
+//! and shared memory of a block begin anew in any case. Then the chunks are looked at in order. One that began as the one before has
+//! ended, and has touched no byte that those before have changed, has done exactly what it would have done in its turn: what it wrote
+//! is made so, its counts are added. The first one that has not, and all behind it, are thrown away, and run again from there.
+//!
+//! Whatever a chunk cannot do as if it were its turn ends it, and what ends it is left to the ordinary way, from the state before: a
+//! fault, a trap, a limit, blocks that would take turns with those behind them, native code that is left because of where memory lies.
+//! Programs that print, allocate, read clocks, copy asynchronously or use textures do not run ahead at all.
+
+mod guess;
+mod wave;
+
+use crate::base::Best;
+use crate::machine::control::Explored;
+use crate::machine::device::state::{Order, Ran};
+use crate::machine::grid::state::{ALONE, Grid};
+use crate::machine::runner::{Hosted, Run};
+use crate::memory::flat::{Arena, Flat};
+use crate::program::env::ProgEnv;
+use crate::program::instr::Op;
+use crate::verdict::{Silent, Stop};
+use guess::Guess;
+use std::sync::Arc;
+
+/// Bytes that there have to be where memory is bounded: what views may take.
+const ROOM: u64 = 1 << 30;
+
+impl<C: Explored + 'static> Hosted<C, Flat> {
+    /// Whether blocks may run ahead in a run.
+    pub(in crate::machine) fn may_run_ahead(&self, run: &Run<'_>) -> bool {
+        let Run { oracle, order, whole_turns, .. } = run;
+        let plain = !self.config.small_steps && !self.config.eager && !self.config.keep_finished;
+        let turns = oracle.takes_turns() && *order == Order::Prompt && *whole_turns;
+        let room = self.config.bounds.spare().is_none_or(|spare| spare >= ROOM);
+        self.config.threads > 1 && plain && turns && room && self.device.contexts.len() == 1
+    }
+
+    /// Runs, and has blocks run ahead where they can.
+    pub(in crate::machine) fn run_ahead(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
+        let Run { oracle, out, order, hold, whole_turns, watch, look, .. } = run;
+        let (end, mut guess) = (self.clock.saturating_add(hold), Guess::default());
+        loop {
+            let hold = end.saturating_sub(self.clock);
+            self.stops = guess.from;
+            let ran = self.go::<_, Best>(
+                Silent,
+                Run { tell: None, oracle: &mut *oracle, out: &mut *out, order, hold, whole_turns, watch, look },
+            );
+            self.stops = None;
+            if ran.is_err() || !self.between {
+                return ran;
+            }
+            guess.from = None;
+            if self.grid().is_some_and(|(grid, env)| can(grid, env)) && self.device.contexts[0].memory.is_plain() {
+                let most = self.config.max_steps.unwrap_or(u64::MAX).saturating_sub(self.clock);
+                let most = most.min(end.saturating_sub(self.clock)).saturating_sub(2 * u64::from(ALONE));
+                self.chunks(&mut guess, most, watch);
+            }
+        }
+    }
+
+    /// The only grid, with its program, when there is one and nothing else is to be done.
+    fn grid(&self) -> Option<(&Grid<C>, &ProgEnv)> {
+        let [context] = &self.device.contexts[..] else { return None };
+        let [grid] = &context.grids[..] else { return None };
+        let quiet = context.io.inputs.is_empty() && context.io.outputs.is_empty() && self.device.io.inputs.is_empty();
+        Some((grid, &*context.program(grid.program)?.program.0)).filter(|_| quiet)
+    }
+
+    /// Memory is taken out, so that all threads may look at it, and put back.
+    fn memory(&mut self) -> Option<&mut Arena> {
+        self.device.contexts.first_mut().map(|context| &mut context.memory)
+    }
+
+    fn chunks(&mut self, guess: &mut Guess, most: u64, watch: crate::machine::bounds::Stopwatch) {
+        let Some(memory) = self.memory().map(Arena::take) else { return };
+        let mut under = Arc::new(memory);
+        let worker = self.worker();
+        wave::waves(self, worker, (&mut under, guess), most, watch);
+        // Nobody else has it any more: threads have ended.
+        if let (Some(place), Ok(memory)) = (self.memory(), Arc::try_unwrap(under)) {
+            *place = memory;
+        }
+    }
+
+    /// What chunks run on; memory is that of each.
+    fn worker(&self) -> Self {
+        let mut worker = self.clone();
+        (worker.config.threads, worker.config.max_steps, worker.stops) = (1, None, None);
+        worker
+    }
+}
+
+/// Whether blocks of a grid do nothing that others could tell when they do it from, but access memory.
+fn can<C>(grid: &Grid<C>, env: &ProgEnv) -> bool {
+    let Some(entry) = env.function(grid.loaded.entry) else { return false };
+    let calls = |op: Op| matches!(op, Op::Call | Op::CallIndirect);
+    let range = entry.start.0 as usize..entry.end.0 as usize;
+    let own = env.code.get(range).unwrap_or_default();
+    // Who calls may get anywhere.
+    let code = if own.iter().any(|i| calls(i.op)) { &env.code[..] } else { own };
+    grid.loaded.workspace == 0 && code.iter().all(|i| is_plain(i.op))
+}
+
+const fn is_plain(op: Op) -> bool {
+    match op {
+        Op::Int(_)
+        | Op::Float(_)
+        | Op::Mem
+        | Op::LdGlobal32
+        | Op::StGlobal32
+        | Op::LdShared32
+        | Op::StShared32
+        | Op::Bra
+        | Op::Brx
+        | Op::Call
+        | Op::CallIndirect
+        | Op::Ret
+        | Op::Exit
+        | Op::Ssy
+        | Op::PreBrk
+        | Op::PreRet
+        | Op::Sync
+        | Op::Break
+        | Op::Bar
+        | Op::ClusterArrive { .. }
+        | Op::ClusterWait { .. }
+        | Op::WarpSync
+        | Op::Exchange
+        | Op::Matrix
+        | Op::Fence { .. }
+        | Op::Nanosleep
+        | Op::Alloca
+        | Op::StackSave
+        | Op::StackRestore
+        | Op::Trap
+        | Op::Brkpt
+        | Op::Nop
+        | Op::Unsupported => true,
+        Op::Barrier(_)
+        | Op::Image
+        | Op::CopyFrom
+        | Op::CopyTo
+        | Op::Bulk(_)
+        | Op::CopyCommit
+        | Op::CopyArrive
+        | Op::CopyWait
+        | Op::BulkCommit
+        | Op::BulkWait { .. }
+        | Op::ProxyFence
+        | Op::ReadSpecial(_)
+        | Op::Syscall(_) => false,
+    }
+}

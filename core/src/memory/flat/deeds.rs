@@ -1,0 +1,136 @@
+//! What blocks have done to memory that ran ahead, and whether that is what they would have done in their turn (D-ahead).
+
+use super::Arena;
+use super::over::{Manner, Manners, Noted, Over, Slabs};
+use crate::base::mutant::{Mutant, on};
+use std::ops::Range;
+
+/// Bytes of a slab that may have been written.
+#[derive(Clone, Debug)]
+struct Part {
+    /// Where they lie in the vector of all bytes.
+    at: Range<usize>,
+    slab: usize,
+}
+
+/// What blocks have done to memory that ran ahead.
+#[derive(Debug)]
+pub(crate) struct Deeds {
+    over: Over,
+    /// The bytes that may have been read or written, where they lie in the vector of all bytes: in ascending order.
+    touched: Vec<Range<usize>>,
+    /// Those of them that may have been written, the same.
+    stored: Vec<Part>,
+}
+
+/// What blocks have written, apart from what they have seen.
+#[derive(Debug)]
+pub(crate) struct Written {
+    over: Over,
+    stored: Vec<Part>,
+}
+
+/// Ranges in ascending order, those that meet in one.
+fn merged(mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    all.sort_unstable_by_key(|range| range.start);
+    all.dedup_by(|next, last| {
+        let meet = next.start <= last.end;
+        if meet {
+            last.end = last.end.max(next.end);
+        }
+        meet
+    });
+    all
+}
+
+impl Deeds {
+    pub(super) fn of(over: Over) -> Self {
+        let reads = |noted: &&Noted| noted.stores || !on(Mutant::AheadReads);
+        let mut touched: Vec<_> = over.noted.iter().filter(reads).map(|noted| noted.at.clone()).collect();
+        let mut stored = Vec::new();
+        for (k, block) in over.under.blocks.iter().enumerate().filter(|(k, _)| over.read[*k]) {
+            debug_assert!(over.slabs.iter().all(|slab| slab.buffer != k));
+            touched.push(block.at..block.at + block.len as usize);
+        }
+        for (number, slab) in over.slabs.iter().enumerate() {
+            let own: Vec<_> = if over.manners[slab.buffer].exact {
+                let own = over.noted.iter().filter(|noted| noted.stores && noted.slab == number);
+                merged(own.map(|noted| noted.at.clone()).collect())
+            } else {
+                touched.extend(slab.runs(&slab.here));
+                slab.runs(&slab.stored).collect()
+            };
+            stored.extend(own.into_iter().map(|at| Part { at, slab: number }));
+        }
+        stored.sort_unstable_by_key(|part| part.at.start);
+        Self { over, touched: merged(touched), stored }
+    }
+
+    /// Whether it shows all that was done.
+    pub(crate) const fn is_whole(&self) -> bool {
+        !self.over.failed
+    }
+
+    /// Takes note of what these blocks show of buffers; gives whether anything of that is new.
+    pub(crate) fn teach(&self, manners: &mut Manners) -> bool {
+        manners.resize(self.over.manners.len(), Manner::default());
+        let mut new = false;
+        for k in &self.over.learned {
+            new |= !std::mem::replace(&mut manners[*k].written, true);
+        }
+        new
+    }
+
+    /// Bytes that earlier blocks have changed and these may have read, or written: the number of their buffer. `None`: none, so that
+    /// these have done what they would have done behind them.
+    pub(crate) fn meets(&self, earlier: &Self) -> Option<usize> {
+        let (mut j, mut i) = (0, 0);
+        while let (Some(own), Some(other)) = (self.touched.get(j), earlier.stored.get(i)) {
+            let both = own.start.max(other.at.start)..own.end.min(other.at.end);
+            if !both.is_empty() && earlier.changes(&Part { at: both, slab: other.slab }) {
+                return Some(earlier.over.slabs[other.slab].buffer);
+            }
+            if own.end <= other.at.end {
+                j += 1;
+            } else {
+                i += 1;
+            }
+        }
+        None
+    }
+
+    /// Whether bytes that may have been written are others than before.
+    fn changes(&self, part: &Part) -> bool {
+        now(&self.over, part) != self.over.under.bytes.get(part.at.clone()) && !on(Mutant::AheadMeets)
+    }
+
+    /// What was written, without what was seen: nobody else may be looking at that any more when it is made so.
+    pub(crate) fn written(self) -> Written {
+        let Self { mut over, stored, .. } = self;
+        over.under = std::sync::Arc::new(Arena::new(0, None));
+        Written { over, stored }
+    }
+}
+
+/// The copies of bytes.
+fn now<'a>(over: &'a Over, part: &Part) -> Option<&'a [u8]> {
+    let slab = over.slabs.get(part.slab)?;
+    slab.data().get(part.at.start.checked_sub(slab.at)?..part.at.end.checked_sub(slab.at)?)
+}
+
+impl Written {
+    /// Makes memory what these blocks have made of their copies.
+    pub(crate) fn commit(&self, memory: &mut Arena) {
+        for part in &self.stored {
+            if let (Some(now), Some(to)) = (now(&self.over, part), memory.bytes.get_mut(part.at.clone())) {
+                to.copy_from_slice(now);
+            }
+        }
+    }
+
+    /// Gives the room of the copies back.
+    pub(crate) fn leave(self, spare: &mut Slabs) {
+        let Over { slabs, spare: more, .. } = self.over;
+        spare.0.extend(slabs.into_iter().map(|slab| slab.bytes).chain(more));
+    }
+}
