@@ -11,6 +11,8 @@ words! {
     pub enum Mutant {
         /// Blocks that run ahead are right whatever those before them have changed (D-ahead).
         AheadMeets = "ahead-meets",
+        /// Warps that run in any order are right whatever they have in common (D-ahead).
+        AheadApart = "ahead-apart",
         /// They are right whatever they began with (D-ahead).
         AheadBegins = "ahead-begins",
         /// What they read is not noted where accesses are noted by their bytes (D-ahead).

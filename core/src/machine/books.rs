@@ -81,6 +81,8 @@ pub struct Books<'a> {
     pub native: &'a mut u64,
     /// The block from which on the run ends where no block is resident, so that others can run ahead (D-ahead).
     pub stops: Option<u64>,
+    /// Whether somebody asks how much was executed natively.
+    pub counts_native: bool,
     /// Whether it has ended so.
     pub between: bool,
 }
@@ -90,6 +92,12 @@ impl Books<'_> {
     #[inline(always)]
     pub(in crate::machine) fn stops_before(&self, block: u64) -> bool {
         self.stops.is_some_and(|from| block >= from)
+    }
+
+    /// Where blocks end that may follow each other natively, the next one and the one behind the last being given.
+    #[inline(always)]
+    pub(in crate::machine) fn end(&self, next: u64, total: u64) -> u64 {
+        self.stops.map_or(total, |from| total.min(from.max(next)))
     }
 
     /// Instructions that a turn may take: its lease, unless a budget ends before; `hold` is what is left of a run's.

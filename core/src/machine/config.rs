@@ -151,6 +151,9 @@ pub struct Config {
     pub engine: Engine,
     /// Threads of this computer that a launch may run on. No result depends on it (D-ahead).
     pub threads: u32,
+    /// Whether somebody asks how much was machine code ([`Context::native`](crate::machine::Context::native)): that is the same on several threads then, too,
+    /// and on fewer kernels several of them run.
+    pub counts_native: bool,
     /// Whether kernels access memory of the host's process by its addresses: those of the context's own memory lie above them.
     pub host_addresses: bool,
 }
@@ -177,6 +180,7 @@ impl Default for Config {
             small_steps: false,
             engine: Engine::Auto,
             threads: 1,
+            counts_native: false,
             host_addresses: false,
         }
     }

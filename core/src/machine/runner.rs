@@ -24,7 +24,7 @@ use crate::machine::walk::Walk;
 use crate::machine::walk::Walker;
 use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
-use crate::memory::flat::{Arena, Flat};
+use crate::memory::flat::{Arena, Flat, Slabs};
 use crate::memory::{Accesses, Cx, Delayed, Environment, FermiModel, MemoryModel, SiteHints, WithCopies};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
@@ -178,6 +178,9 @@ pub trait Machine: Send + Sync {
     /// Thread instructions of all grids that were executed as machine code.
     fn native(&self) -> u64;
 
+    /// Blocks that ran ahead of those before them, as in their turn, and those that did for nothing.
+    fn ahead(&self) -> [u64; 2];
+
     /// Forgets all grids and messages, after a run that stopped before its end.
     fn abandon(&mut self);
 }
@@ -197,6 +200,10 @@ pub(in crate::machine) struct Hosted<C, M: Environment> {
     /// See [`Books::stops`] and [`Books::between`].
     pub(in crate::machine) stops: Option<u64>,
     pub(in crate::machine) between: bool,
+    /// See [`Machine::ahead`].
+    pub(in crate::machine) ahead: [u64; 2],
+    /// Room for copies of memory that was used before.
+    pub(in crate::machine) spare: Slabs,
 }
 
 /// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits. `copies`: they copy asynchronously.
@@ -251,7 +258,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             config.device = config.memory.device().map_or(config.device, DeviceShape::of);
         }
         let liveness = config.liveness;
-        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0, native: 0, stops: None, between: false })
+        let (stats, ahead, spare) = (Vec::new(), [0; 2], Slabs::default());
+        let (clock, sent, native, stops, between) = (0, 0, 0, None, false);
+        Box::new(Self { device, config, liveness, clock, stats, sent, native, stops, between, ahead, spare })
     }
 
     pub(in crate::machine) fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
@@ -270,7 +279,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let Config { small_steps: small, eager, engine, .. } = self.config;
         let (clock, stats, native, watched) = (self.clock, &mut self.stats, &mut self.native, false);
         let single = order == Order::Single;
-        let (stops, between) = (self.stops, false);
+        let (stops, between, counts_native) = (self.stops, false, self.config.counts_native);
         let mut books = Books {
             budget,
             clock,
@@ -284,6 +293,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             engine,
             native,
             stops,
+            counts_native,
             between,
         };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
@@ -427,6 +437,10 @@ where
 
     fn native(&self) -> u64 {
         self.native
+    }
+
+    fn ahead(&self) -> [u64; 2] {
+        self.ahead
     }
 
     fn abandon(&mut self) {

@@ -6,7 +6,7 @@ use crate::memory::flat::Manners;
 pub(super) type Last = Option<(u32, bool)>;
 
 /// Warp instructions of a chunk: at first, and at most.
-const FEW: u64 = 1 << 16;
+const FEW: u64 = 1 << 15;
 const MANY: u64 = 1 << 19;
 /// Chunks of a wave, for each thread: what is over sooner leaves the thread to another one.
 const SHARE: u64 = 4;
@@ -37,11 +37,13 @@ pub(super) struct Guess {
     size: u64,
     /// Waves of which nothing came, one after the other.
     vain: u32,
+    /// Whether whose turn was last was guessed in vain, or blocks take turns with each other.
+    pub irregular: bool,
 }
 
 impl Default for Guess {
     fn default() -> Self {
-        Self { from: Some(0), manners: Manners::new(), shift: None, each: 1, size: FEW, vain: 0 }
+        Self { from: Some(0), manners: Manners::new(), shift: None, each: 1, size: FEW, vain: 0, irregular: false }
     }
 }
 
@@ -54,13 +56,16 @@ impl Guess {
         };
         let (left, count) = (total - first, u64::from(threads) * SHARE);
         let blocks = (self.size / self.each.max(1)).clamp(1, left.div_ceil(count));
-        let begins = (0..count).map(|k| first + k * blocks).take_while(|begin| *begin < total);
-        let chunk = |begin: u64| Chunk {
+        // What blocks at a multiple of a power of two begin with lies at the beginning of a page more often than not.
+        let unit = 1 << blocks.ilog2();
+        let end = |k: u64| ((first + (k + 1) * blocks) / unit * unit).min(total);
+        let ends = (0..count).map(end).scan(first, |before, until| Some((std::mem::replace(before, until), until)));
+        let chunk = |(begin, until)| Chunk {
             first: begin,
-            until: (begin + blocks).min(total),
+            until,
             last: last.map(|(warp, spent)| (moved(warp, (begin - first, shift), warps), spent)),
         };
-        begins.map(chunk).collect()
+        ends.filter(|(begin, until)| begin < until).map(chunk).collect()
     }
 
     /// A chunk has done what it would have done in its turn.
@@ -73,8 +78,12 @@ impl Guess {
         }
     }
 
-    /// Chunks have met in a buffer: which are told apart by pages now, or by bytes. Gives whether that is new.
-    pub fn met(&mut self, buffer: usize) -> bool {
+    /// Chunks have met in a buffer: they are told apart by pages now, or by bytes, unless these are the same for `sure`. Gives whether
+    /// that is new.
+    pub fn met(&mut self, (buffer, sure): (usize, bool)) -> bool {
+        if sure {
+            return false;
+        }
         let Some(manner) = self.manners.get_mut(buffer) else { return false };
         let new = !manner.exact;
         (manner.exact, manner.written) = (manner.written, true);
@@ -83,7 +92,7 @@ impl Guess {
 
     /// A chunk began with something else than what was so.
     pub const fn was_wrong(&mut self) {
-        self.shift = None;
+        (self.shift, self.irregular) = (None, true);
     }
 
     /// A wave of several chunks is over, of which more than the first one was right, or not. False: nobody tries any more.
@@ -114,12 +123,12 @@ mod tests {
         let mut guess = Guess::default();
         let last = Some((3, false));
         assert_eq!(guess.wave((5, 100), last, (2, 8)), [Chunk { first: 5, until: 6, last }]);
-        guess.was_right(Chunk { first: 5, until: 6, last }, Some((2, false)), 1 << 14, 8);
+        guess.was_right(Chunk { first: 5, until: 6, last }, Some((2, false)), 1 << 13, 8);
         let wave = guess.wave((6, 100), Some((2, false)), (2, 8));
         assert_eq!(wave.len(), 8);
-        assert_eq!(wave[0], Chunk { first: 6, until: 10, last: Some((2, false)) });
-        // Four blocks on, each of which ends with the warp before.
-        assert_eq!(wave[1], Chunk { first: 10, until: 14, last: Some((6, false)) });
+        assert_eq!(wave[0], Chunk { first: 6, until: 8, last: Some((2, false)) });
+        // Two blocks on, each of which ends with the warp before.
+        assert_eq!(wave[1], Chunk { first: 8, until: 12, last: Some((0, false)) });
         // At the end all are in one wave, and none behind it.
         let wave = guess.wave((97, 100), last, (2, 8));
         assert_eq!(wave.iter().map(|c| c.until - c.first).collect::<Vec<_>>(), [1, 1, 1]);
@@ -132,6 +141,7 @@ mod tests {
         assert!(guess.over(false) && guess.over(false) && !guess.over(false));
         // A buffer is told apart by pages first, then by bytes; there is nothing behind that.
         guess.manners.resize(2, Default::default());
-        assert!(guess.met(1) && guess.met(1) && !guess.met(1) && !guess.met(2));
+        assert!(!guess.met((1, true)) && guess.met((1, false)) && guess.met((1, false)));
+        assert!(!guess.met((1, false)) && !guess.met((2, false)));
     }
 }

@@ -11,10 +11,13 @@
 //! fault, a trap, a limit, blocks that would take turns with those behind them, native code that is left because of where memory lies.
 //! Programs that print, allocate, read clocks, copy asynchronously or use textures do not run ahead at all.
 
+mod apart;
 mod guess;
+mod in_order;
 mod wave;
 
 use crate::base::Best;
+use crate::machine::bounds::Stopwatch;
 use crate::machine::control::Explored;
 use crate::machine::device::state::{Order, Ran};
 use crate::machine::grid::state::{ALONE, Grid};
@@ -23,7 +26,9 @@ use crate::memory::flat::{Arena, Flat};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Op;
 use crate::verdict::{Silent, Stop};
+use apart::{Apart, may_be_apart};
 use guess::Guess;
+use in_order::InOrder;
 use std::sync::Arc;
 
 /// Bytes that there have to be where memory is bounded: what views may take.
@@ -76,14 +81,28 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
         self.device.contexts.first_mut().map(|context| &mut context.memory)
     }
 
-    fn chunks(&mut self, guess: &mut Guess, most: u64, watch: crate::machine::bounds::Stopwatch) {
+    /// The same, to be changed.
+    fn only_grid(&mut self) -> Option<&mut Grid<C>> {
+        self.device.contexts.first_mut().and_then(|context| context.grids.first_mut())
+    }
+
+    fn chunks(&mut self, guess: &mut Guess, most: u64, watch: Stopwatch) {
+        let Some((grid, env)) = self.grid() else { return };
+        let (warps, may_be_apart) = (grid.loaded.warps(), may_be_apart(grid, env) && !self.config.counts_native);
+        let irregular = std::mem::take(&mut guess.irregular);
         let Some(memory) = self.memory().map(Arena::take) else { return };
-        let mut under = Arc::new(memory);
-        let worker = self.worker();
-        wave::waves(self, worker, (&mut under, guess), most, watch);
-        // Nobody else has it any more: threads have ended.
-        if let (Some(place), Ok(memory)) = (self.memory(), Arc::try_unwrap(under)) {
-            *place = memory;
+        let (mut under, worker) = (Arc::new(memory), self.worker());
+        if !irregular {
+            wave::waves(self, worker, &mut under, &mut InOrder { guess, most, warps, may_be_apart }, watch);
+        } else if let Some(mut judge) = Apart::new(self, guess, most).filter(|_| may_be_apart) {
+            wave::waves(self, worker, &mut under, &mut judge, watch);
+            // Nobody else has it any more: threads have ended.
+            if let Some(memory) = Arc::get_mut(&mut under).filter(|_| !judge.holds) {
+                judge.put_back(self, memory);
+            }
+        }
+        if let Some(place) = self.memory() {
+            *place = Arc::unwrap_or_clone(under);
         }
     }
 

@@ -2,7 +2,6 @@
 
 use super::guess::{Chunk, Guess, Last};
 use crate::base::Best;
-use crate::base::mutant::{Mutant, on};
 use crate::choice::Fair;
 use crate::machine::books::Stats;
 use crate::machine::bounds::Stopwatch;
@@ -10,7 +9,7 @@ use crate::machine::config::Engine;
 use crate::machine::control::Explored;
 use crate::machine::device::state::Ran;
 use crate::machine::runner::{Hosted, Run};
-use crate::memory::flat::{Arena, Deeds, Flat, Slabs};
+use crate::memory::flat::{Arena, Deeds, Flat, Slabs, View};
 use crate::verdict::Silent;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Sender, channel};
@@ -21,17 +20,20 @@ struct Job {
     place: usize,
     chunk: Chunk,
     memory: Arena,
+    view: View,
 }
 
 /// What became of it.
-struct Done {
-    chunk: Chunk,
+pub(super) struct Done {
+    pub chunk: Chunk,
     /// Whether it came to its end, as in its turn as far as it can tell itself.
-    whole: bool,
-    last: Last,
-    stats: Stats,
-    native: u64,
-    deeds: Option<Deeds>,
+    pub whole: bool,
+    /// Whether blocks of it were about to take turns with those behind it.
+    pub pressed: bool,
+    pub last: Last,
+    pub stats: Stats,
+    pub native: u64,
+    pub deeds: Option<Deeds>,
 }
 
 /// The chunks that wait for a thread; none more come when it is closed.
@@ -81,12 +83,24 @@ impl Drop for Closes<'_> {
     }
 }
 
-/// Has blocks of the only grid run ahead for as long as that is of use: at most so many warp instructions. `guess.from` says from where on it is worth trying again.
-pub(super) fn waves<C: Explored + 'static>(
+/// Who looks at the chunks of a wave, all of which are over.
+pub(super) trait Judge<C: Explored + 'static> {
+    /// How chunks see memory.
+    const VIEW: View;
+
+    /// Makes so what is right. False: no more of them are to run.
+    fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Arena>, all: Vec<Done>, spare: &mut Slabs) -> bool;
+
+    /// What is known of the launch.
+    fn guess(&self) -> &Guess;
+}
+
+/// Has blocks of the only grid run ahead for as long as that is of use.
+pub(super) fn waves<C: Explored + 'static, J: Judge<C>>(
     of: &mut Hosted<C, Flat>,
     mut worker: Hosted<C, Flat>,
-    (under, guess): (&mut Arc<Arena>, &mut Guess),
-    mut most: u64,
+    under: &mut Arc<Arena>,
+    judge: &mut J,
     watch: Stopwatch,
 ) {
     let (queue, (back, done)) = (Queue::default(), channel::<(usize, Done)>());
@@ -94,18 +108,19 @@ pub(super) fn waves<C: Explored + 'static>(
     let others: Vec<_> = (1..threads).map(|_| worker.clone()).collect();
     std::thread::scope(|scope| {
         let _closes = Closes(&queue);
-        let (mut others, mut spare) = (Some(others), Slabs::default());
+        let (mut others, mut spare) = (Some(others), std::mem::take(&mut of.spare));
         let bounds = of.config.bounds.clone();
         while let Some((grid, _)) = of.grid()
             && grid.is_between()
         {
             let (at, warps) = ((grid.next, grid.total), grid.loaded.warps());
-            if of.config.engine == Engine::Auto && guess.is_short(at.1 - at.0) {
+            let guess = judge.guess();
+            if J::VIEW == View::InOrder && of.config.engine == Engine::Auto && guess.is_short(at.1 - at.0) {
                 break;
             }
             let chunks = guess.wave(at, grid.last, (threads, warps));
             let count = chunks.len();
-            let Some(mut jobs) = jobs(chunks, under, guess, &mut spare) else { break };
+            let Some(mut jobs) = jobs(chunks, J::VIEW, under, guess, &mut spare) else { break };
             if count > 1 {
                 for worker in others.take().into_iter().flatten() {
                     let (queue, back) = (&queue, back.clone());
@@ -125,10 +140,15 @@ pub(super) fn waves<C: Explored + 'static>(
                 all[place] = Some(done);
             }
             let all = all.into_iter().flatten().collect();
-            let failed = of.look((under, guess), all, (&mut most, warps), &mut spare);
-            if failed || watch.up().or_else(|| bounds.up()).is_some() {
+            let goes_on = judge.look(of, under, all, &mut spare);
+            if !goes_on || watch.up().or_else(|| bounds.up()).is_some() {
                 break;
             }
+        }
+        // Where memory is bounded, nobody is to find it taken.
+        if bounds.spare().is_none() {
+            spare.keep();
+            of.spare = spare;
         }
     });
 }
@@ -141,19 +161,38 @@ fn serve<C: Explored + 'static>(
     watch: Stopwatch,
 ) {
     while let Some(job) = queue.wait() {
-        let place = job.place;
-        if back.send((place, worker.run_chunk(job, watch))).is_err() {
-            return;
-        }
+        let mut owes = Owes { back, place: job.place, done: Some(Done::nothing(job.chunk)) };
+        owes.done = Some(worker.run_chunk(job, watch));
+    }
+}
+
+/// What is sent back of a chunk, whatever becomes of it: somebody waits for it.
+struct Owes<'a> {
+    back: &'a Sender<(usize, Done)>,
+    place: usize,
+    done: Option<Done>,
+}
+
+impl Drop for Owes<'_> {
+    fn drop(&mut self) {
+        // Who waits is there as long as threads are.
+        let _ = self.done.take().map(|done| self.back.send((self.place, done)));
+    }
+}
+
+impl Done {
+    /// Nothing has come of a chunk.
+    fn nothing(chunk: Chunk) -> Self {
+        Self { chunk, whole: false, pressed: false, last: None, stats: Stats::default(), native: 0, deeds: None }
     }
 }
 
 /// Views of memory for chunks.
-fn jobs(chunks: Vec<Chunk>, under: &Arc<Arena>, guess: &Guess, spare: &mut Slabs) -> Option<Vec<Job>> {
+fn jobs(chunks: Vec<Chunk>, view: View, under: &Arc<Arena>, guess: &Guess, spare: &mut Slabs) -> Option<Vec<Job>> {
     let mut rooms = spare.share(chunks.len());
     let views = chunks.into_iter().enumerate().map(|(place, chunk)| {
         let mut room = rooms.pop().unwrap_or_default();
-        Some(Job { place, chunk, memory: Arena::view(under, &guess.manners, &mut room)? })
+        Some(Job { place, chunk, memory: Arena::view(under, view, &guess.manners, &mut room)?, view })
     });
     views.collect()
 }
@@ -161,13 +200,13 @@ fn jobs(chunks: Vec<Chunk>, under: &Arc<Arena>, guess: &Guess, spare: &mut Slabs
 impl<C: Explored + 'static> Hosted<C, Flat> {
     /// Runs a chunk as if all blocks before it were over.
     fn run_chunk(&mut self, job: Job, watch: Stopwatch) -> Done {
-        let Job { chunk, memory, .. } = job;
-        let mut done = Done { chunk, whole: false, last: None, stats: Stats::default(), native: 0, deeds: None };
+        let Job { chunk, memory, view, .. } = job;
+        let mut done = Done::nothing(chunk);
         let Some(context) = self.device.contexts.first_mut() else { return done };
         let processors = context.processors.clone();
         context.memory = memory;
         let Some(grid) = context.grids.first_mut() else { return done };
-        grid.run_ahead((chunk.first, chunk.until), chunk.last);
+        grid.run_ahead((chunk.first, chunk.until), chunk.last, view == View::Apart);
         let id = grid.id;
         (self.clock, self.native) = (0, 0);
         self.stats.clear();
@@ -181,69 +220,14 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
         if let Some(grid) = context.grids.first() {
             let ended = grid.next == chunk.until && grid.resident == 0;
             done.whole = ran == Ok(Ran::Idle) && ended && !printed && done.deeds.as_ref().is_some_and(Deeds::is_whole);
+            done.pressed = grid.is_pressed();
             done.last = grid.last;
         }
         done
     }
 
-    /// Looks at the chunks of a wave in order, and makes so what those have done that are right. Gives whether others are of no use from here on.
-    fn look(
-        &mut self,
-        (under, guess): (&mut Arc<Arena>, &mut Guess),
-        all: Vec<Done>,
-        (most, warps): (&mut u64, u32),
-        spare: &mut Slabs,
-    ) -> bool {
-        let (count, first) = (all.len(), all.first().map(|done| done.chunk));
-        let Some(mut last) = first.map(|chunk| chunk.last) else { return true };
-        let (mut right, mut learned) = (0, false);
-        for done in &all {
-            let Some(deeds) = done.deeds.as_ref() else { break };
-            learned |= deeds.teach(&mut guess.manners);
-            if done.chunk.last != last && !on(Mutant::AheadBegins) {
-                guess.was_wrong();
-                break;
-            }
-            if !done.whole || done.stats.warp_instructions >= *most {
-                break;
-            }
-            let met = all[..right].iter().filter_map(|earlier| deeds.meets(earlier.deeds.as_ref()?)).next();
-            if let Some(buffer) = met {
-                learned |= guess.met(buffer);
-                break;
-            }
-            *most -= done.stats.warp_instructions;
-            (last, right) = (done.last, right + 1);
-        }
-        let mut written = Vec::new();
-        for (k, Done { chunk, last, stats, native, deeds, .. }) in all.into_iter().enumerate() {
-            let changes = deeds.map(Deeds::written);
-            if k >= right {
-                changes.into_iter().for_each(|changes| changes.leave(spare));
-                continue;
-            }
-            guess.was_right(chunk, last, stats.warp_instructions, warps);
-            self.count(chunk.until, last, (stats, native));
-            written.extend(changes);
-        }
-        // All views are gone.
-        let Some(memory) = Arc::get_mut(under) else { return true };
-        for changes in written {
-            changes.commit(memory);
-            changes.leave(spare);
-        }
-        // A wave that has taught something is none that was in vain: there are few things to be learned.
-        let useful = count == 1 || right < count && learned || guess.over(right > 1);
-        if right == 0 && !learned {
-            // What the first chunk could not do is left to the ordinary way.
-            guess.from = first.map(|chunk| chunk.until).filter(|_| useful && guess.over(false));
-            return true;
-        }
-        !useful
-    }
-
     /// Adds what a chunk has done.
-    fn count(&mut self, until: u64, last: Last, (stats, native): (Stats, u64)) {
+    pub(super) fn count(&mut self, until: u64, last: Last, (stats, native): (Stats, u64)) {
         self.clock += stats.warp_instructions;
         self.native += native;
         let Some(grid) = self.device.contexts.first_mut().and_then(|context| context.grids.first_mut()) else { return };

@@ -52,6 +52,8 @@ pub struct Grid<C> {
     pub(in crate::machine) total: u64,
     /// Of blocks that run ahead of others: the block before which they end (D-ahead).
     pub(in crate::machine) until: Option<u64>,
+    /// And whether their warps may take turns in any order, so that memory has to know of each who accesses it.
+    pub(in crate::machine) apart: bool,
     /// Issued blocks that are not complete.
     pub(in crate::machine) resident: u32,
     /// The turn taken last, and whether it was used up: what a deterministic scheduler remembers.
@@ -76,6 +78,7 @@ impl<C: Control> Grid<C> {
             next: 0,
             total: loaded.grid.iter().map(|n| u64::from(*n)).product(),
             until: None,
+            apart: false,
             resident: 0,
             last: None,
             pressure: 0,
@@ -107,15 +110,26 @@ impl<C: Control> Grid<C> {
     }
 
     /// Makes it one of which blocks run ahead, from the first of some on up to one that is left to others.
-    pub(in crate::machine) fn run_ahead(&mut self, (first, until): (u64, u64), last: Option<(u32, bool)>) {
+    pub(in crate::machine) fn run_ahead(
+        &mut self,
+        (first, until): (u64, u64),
+        last: Option<(u32, bool)>,
+        apart: bool,
+    ) {
         self.blocks.clear();
         self.ready.fill(0);
-        (self.next, self.until, self.resident, self.last, self.pressure) = (first, Some(until), 0, last, 0);
+        (self.next, self.until, self.apart) = (first, Some(until), apart);
+        (self.resident, self.last, self.pressure) = (0, last, 0);
     }
 
     /// Blocks have run ahead up to one, and have done what they would have done.
     pub(in crate::machine) fn has_run(&mut self, until: u64, last: Option<(u32, bool)>) {
         (self.next, self.last, self.pressure) = (until, last, 0);
+    }
+
+    /// Whether blocks behind those that are resident are to be issued, since turns keep being used up.
+    pub(in crate::machine) const fn is_pressed(&self) -> bool {
+        self.pressure >= PRESSURE
     }
 
     /// The block before which those end that may be issued.
@@ -292,7 +306,7 @@ impl<C: Control> Grid<C> {
         if !idle && self.pressure < PRESSURE {
             return Ok(());
         }
-        if !idle && self.until.is_some() {
+        if !idle && self.until.is_some() && !self.apart {
             // Blocks that run ahead are about to take turns with others.
             return Err(Stop::Limit(LimitKind::Interrupted));
         }

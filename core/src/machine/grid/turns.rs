@@ -99,9 +99,10 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     if M::NATIVE && !observed && !with.books.small && !with.books.single && worth {
         native.look(with.program, grid, with.books, 0, &with.cx.sink);
     }
+    let with_counts = with.books.counts_native;
     let ended = exec_with(simd, grid, Turns { books: &mut *with.books, ..with }, &mut native);
     *with.books.native += native.leave(grid);
-    if grid.until.is_some() && !native.is_plain() {
+    if grid.until.is_some() && with_counts && !native.is_plain() {
         // Where native code was left might be another place in memory that is all there.
         return Err(Stop::Limit(LimitKind::Interrupted));
     }
@@ -244,7 +245,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     native: &mut Native,
     processors: &mut Processors,
 ) -> Result<Leave, Stop> {
-    let Grid { id, blocks, issued, ready, shift, next, total, until, last, pressure, loaded, .. } = &mut *grid;
+    let Grid { id, blocks, issued, ready, shift, next, total, until, apart, last, pressure, loaded, .. } = &mut *grid;
     let (shift, watched) = (*shift, books.watched);
     let slot = turn.index >> shift;
     let base = slot << shift;
@@ -253,14 +254,14 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     at.sh.native = native.session.as_mut();
     let after = native.after;
     // Whether the next turn is that of the next warp.
-    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns;
+    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns && !*apart;
     let mask = u32::MAX >> (32 - (1_u32 << shift.min(5)));
     let leave = loop {
         let (mut index, mut begun) = (turn.index, None);
         at.sh.clock = books.clock;
         if in_turn {
             let issued = &mut issued[slot..=slot];
-            let (eager, total) = (books.eager, if books.stops_before(*next) { *next } else { until.unwrap_or(*total) });
+            let (eager, total) = (books.eager, books.end(*next, until.unwrap_or(*total)));
             let after = After { next, total, issued, pressure, processors, eager };
             let whose = Whose { warp: index - base, lease: turn.lease, hold: &mut *hold, ready, base, mask, after };
             let ended = match phases(simd, &mut at, whose, mem, cx, books, stats) {

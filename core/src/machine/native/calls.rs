@@ -1,12 +1,13 @@
 //! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
 
 use super::code::Host;
-use super::each::{Access, Each};
+use super::each::{Access, Each, What};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Best, Frame, LaneMask, Pc, Tier, expand, lanes_of};
 use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
 use crate::machine::warp::state::Shared;
+use crate::memory::flat::Does;
 use crate::memory::{Active, Cx, Fault, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, Op, Slot};
@@ -26,8 +27,8 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
 }
 
 impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
-    fn place(&self) -> usize {
-        self.mem.arena().begin()
+    fn place(&mut self) -> usize {
+        self.mem.arena_mut().begin(self.sh.who)
     }
 
     fn shared(&mut self) -> &mut [u8] {
@@ -64,8 +65,8 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
 
     fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)> {
         let owners = self.sites.get(site as usize)?;
-        let stores = owners.is_empty() || owners.iter().any(|pc| stores(self.sh.env, *pc));
-        let (begin, place, len) = self.mem.arena_mut().block_to_use(address, bytes, stores)?;
+        let all = owners.iter().map(|pc| does(self.sh.env, *pc));
+        let (begin, place, len) = self.mem.arena_mut().block_to_use(address, bytes, Does::all(all))?;
         if !S::ON || on(Mutant::NativeQuiet) {
             return Some((begin, place, len));
         }
@@ -84,11 +85,15 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
     }
 }
 
-/// Whether an access that native code makes itself is more than a load.
-fn stores(env: &ProgEnv, pc: u32) -> bool {
-    let Some(i) = env.code.get(pc as usize) else { return true };
-    let load = Access::of(i, env).map(|access| access.load);
-    !load.or_else(|| Each::of(i, env).map(|each| each.loads())).unwrap_or(false)
+/// What an access does that native code makes itself.
+fn does(env: &ProgEnv, pc: u32) -> Does {
+    let i = env.code.get(pc as usize);
+    let access = i.and_then(|i| Access::of(i, env)).map(|access| if access.load { What::Load } else { What::Store });
+    match access.or_else(|| Some(Each::of(i?, env)?.what)) {
+        Some(What::Load) => Does::LOADS,
+        Some(What::Store) => Does::STORES,
+        Some(What::Atomic(..)) | None => Does::BOTH,
+    }
 }
 
 /// An instruction for some lanes, on the vector units that there are.

@@ -69,8 +69,8 @@ impl std::fmt::Debug for Code {
 
 /// What native code works on beside a frame, and calls back for.
 pub(super) trait Host {
-    /// Where the bytes of device memory are that are not lent.
-    fn place(&self) -> usize;
+    /// A number that changes where sites are of no use any more: where the bytes of device memory are that are not lent.
+    fn place(&mut self) -> usize;
 
     /// The block's shared memory.
     fn shared(&mut self) -> &mut [u8];

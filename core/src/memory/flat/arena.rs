@@ -7,11 +7,11 @@ use super::block::{Block, nearest};
 use super::heap;
 use super::lent::{Lent, Loans, is_lent};
 use super::mirror::Mirror;
-use super::over::Over;
+use super::over::{Does, Over};
 use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
-    AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Place, Relation, Unwritten,
+    AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Place, Relation, Unwritten, Who,
 };
 use aligned_vec::{AVec, ConstAlign};
 use std::ops::Range;
@@ -325,18 +325,22 @@ impl Arena {
         Some(at)
     }
 
-    /// Where the vector of bytes is.
+    /// A warp is about to access memory natively: a number that changes where what native code knows of memory is of no use any more.
+    /// It is where the vector of bytes is, but for blocks that run ahead, whose warps may have to be told apart.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn begin(&self) -> usize {
-        self.bytes.as_ptr() as usize
+    pub(crate) fn begin(&mut self, who: Who) -> usize {
+        match &mut self.over {
+            Some(over) => over.begin(who),
+            None => self.bytes.as_ptr() as usize,
+        }
     }
 
     /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them: its address, where its
-    /// bytes are, which stay there as long as the vector does, and how many it has. `stores`: whether there is anybody who writes them.
+    /// bytes are, which stay there as long as the vector does, and how many it has. `does`: what is done there.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn block_to_use(&mut self, address: u64, len: u64, stores: bool) -> Option<(u64, usize, u64)> {
+    pub(crate) fn block_to_use(&mut self, address: u64, len: u64, does: Does) -> Option<(u64, usize, u64)> {
         if self.over.is_some() {
-            return self.window(address, len, stores);
+            return self.window(address, len, does);
         }
         let mut hint = Hint::default();
         self.search(&mut hint, address, len, Hint::READ | Hint::WRITE)?;

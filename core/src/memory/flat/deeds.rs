@@ -3,6 +3,7 @@
 use super::Arena;
 use super::over::{Manner, Manners, Noted, Over, Slabs};
 use crate::base::mutant::{Mutant, on};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Bytes of a slab that may have been written.
@@ -30,6 +31,18 @@ pub(crate) struct Written {
     stored: Vec<Part>,
 }
 
+/// What blocks have done that may have run in any order.
+#[derive(Default, Debug)]
+pub(crate) struct Together {
+    /// By buffer.
+    read: Vec<bool>,
+    written: Vec<bool>,
+    /// The bytes that were written: the places of the first, and behind the last.
+    ranges: BTreeMap<usize, usize>,
+    /// How many.
+    pub bytes: usize,
+}
+
 /// Ranges in ascending order, those that meet in one.
 fn merged(mut all: Vec<Range<usize>>) -> Vec<Range<usize>> {
     all.sort_unstable_by_key(|range| range.start);
@@ -53,7 +66,7 @@ impl Deeds {
             touched.push(block.at..block.at + block.len as usize);
         }
         for (number, slab) in over.slabs.iter().enumerate() {
-            let own: Vec<_> = if over.manners[slab.buffer].exact {
+            let own: Vec<_> = if over.is_exact(slab.buffer) {
                 let own = over.noted.iter().filter(|noted| noted.stores && noted.slab == number);
                 merged(own.map(|noted| noted.at.clone()).collect())
             } else {
@@ -81,14 +94,14 @@ impl Deeds {
         new
     }
 
-    /// Bytes that earlier blocks have changed and these may have read, or written: the number of their buffer. `None`: none, so that
-    /// these have done what they would have done behind them.
-    pub(crate) fn meets(&self, earlier: &Self) -> Option<usize> {
+    /// Bytes that earlier blocks have changed and these may have read, or written: the number of their buffer, and whether it is
+    /// sure. `None`: none, so that these have done what they would have done behind them.
+    pub(crate) fn meets(&self, earlier: &Self) -> Option<(usize, bool)> {
         let (mut j, mut i) = (0, 0);
         while let (Some(own), Some(other)) = (self.touched.get(j), earlier.stored.get(i)) {
             let both = own.start.max(other.at.start)..own.end.min(other.at.end);
             if !both.is_empty() && earlier.changes(&Part { at: both, slab: other.slab }) {
-                return Some(earlier.over.slabs[other.slab].buffer);
+                return Some((earlier.over.slabs[other.slab].buffer, self.both_change(earlier)));
             }
             if own.end <= other.at.end {
                 j += 1;
@@ -99,9 +112,62 @@ impl Deeds {
         None
     }
 
+    /// Whether both have changed the same byte.
+    fn both_change(&self, earlier: &Self) -> bool {
+        let (mut j, mut i) = (0, 0);
+        while let (Some(own), Some(other)) = (self.stored.get(j), earlier.stored.get(i)) {
+            let both = own.at.start.max(other.at.start)..own.at.end.min(other.at.end);
+            let part = |slab| Part { at: both.clone(), slab };
+            if !both.is_empty()
+                && let (Some(own), Some(other)) = (now(&self.over, &part(own.slab)), now(&earlier.over, &part(other.slab)))
+                && let Some(before) = self.over.under.bytes.get(both.clone())
+                && own.iter().zip(other).zip(before).any(|((own, other), before)| own != before && other != before)
+            {
+                return true;
+            }
+            if own.at.end <= other.at.end {
+                j += 1;
+            } else {
+                i += 1;
+            }
+        }
+        false
+    }
+
     /// Whether bytes that may have been written are others than before.
     fn changes(&self, part: &Part) -> bool {
         now(&self.over, part) != self.over.under.bytes.get(part.at.clone()) && !on(Mutant::AheadMeets)
+    }
+
+    /// Whether two warps may have written the same byte.
+    pub(crate) fn overlap(&self) -> bool {
+        let mut all: Vec<_> = self.over.noted.iter().filter(|noted| noted.stores).collect();
+        all.sort_unstable_by_key(|noted| noted.at.start);
+        let (mut end, mut who) = (0, 0);
+        all.into_iter().any(|noted| {
+            let both = noted.at.start < end && noted.who != who;
+            if noted.at.end > end {
+                (end, who) = (noted.at.end, noted.who);
+            }
+            both
+        }) && !on(Mutant::AheadApart)
+    }
+
+    /// Adds what these blocks read and wrote to what others did. False: some of it they have in common, so that the order of them matters.
+    pub(crate) fn join(&self, all: &mut Together) -> bool {
+        all.read.resize(self.over.read.len(), false);
+        all.written.resize(self.over.read.len(), false);
+        all.read.iter_mut().zip(&self.over.read).for_each(|(all, own)| *all |= own);
+        let mut apart = true;
+        for Part { at, slab } in &self.stored {
+            all.written[self.over.slabs[*slab].buffer] = true;
+            let before = all.ranges.range(..at.end).next_back();
+            apart &= before.is_none_or(|(_, end)| *end <= at.start);
+            all.ranges.insert(at.start, at.end);
+            all.bytes += at.len();
+        }
+        let mut both = all.read.iter().zip(&all.written);
+        (apart && !both.any(|(read, written)| *read && *written)) || on(Mutant::AheadApart)
     }
 
     /// What was written, without what was seen: nobody else may be looking at that any more when it is made so.
@@ -124,6 +190,17 @@ impl Written {
         for part in &self.stored {
             if let (Some(now), Some(to)) = (now(&self.over, part), memory.bytes.get_mut(part.at.clone())) {
                 to.copy_from_slice(now);
+            }
+        }
+    }
+
+    /// Makes memory what these blocks have made of it, or what it was before: the other one is kept.
+    pub(crate) fn exchange(&mut self, memory: &mut Arena) {
+        for Part { at, slab } in &self.stored {
+            let Some(slab) = self.over.slabs.get_mut(*slab) else { continue };
+            let within = at.start - slab.at..at.end - slab.at;
+            if let (Some(own), Some(to)) = (slab.data_mut().get_mut(within), memory.bytes.get_mut(at.clone())) {
+                own.swap_with_slice(to);
             }
         }
     }

@@ -6,7 +6,7 @@ use super::place::addresses;
 use crate::base::{Frame, LaneMask, lanes_of};
 use crate::memory::{Fault, Hint, Near, Taken};
 use crate::program::instr::{MemOp, Space, WarpRequest};
-use crate::verdict::LimitKind;
+use crate::verdict::{LimitKind, Who};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Arena {
     #[inline(never)]
     pub(super) fn fetch(
         &mut self,
-        mask: LaneMask,
+        (who, mask): (Who, LaneMask),
         rq: &WarpRequest,
         regs: &Frame,
         near: &Near<'_>,
@@ -46,7 +46,7 @@ impl Arena {
             return Ok(());
         }
         if self.over.is_some() {
-            return self.bring(mask, rq, regs, near);
+            return self.bring((who, mask), rq, regs, near);
         }
         if self.mirror.is_none() {
             return Ok(());

@@ -16,11 +16,11 @@ mod place;
 mod plain;
 
 pub use arena::Arena;
-pub(crate) use deeds::Deeds;
+pub(crate) use deeds::{Deeds, Together, Written};
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
 pub use lent::Lent;
 pub use mirror::{HostMemory, HostRange};
-pub(crate) use over::{Manners, Slabs};
+pub(crate) use over::{Does, Manners, Slabs, View};
 pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
 
@@ -81,7 +81,7 @@ impl Memory for Arena {
             tell(told, at, mask, request, regs, near, cx)?;
         }
         if self.has_guests {
-            self.fetch(mask, request, regs, near, cx.hints.at(at.pc))?;
+            self.fetch((at.who, mask), request, regs, near, cx.hints.at(at.pc))?;
         }
         carry_out(self, mask, request, regs, near, cx.hints.at(at.pc))
     }

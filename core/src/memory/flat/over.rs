@@ -13,7 +13,7 @@ use super::place::addresses;
 use crate::base::{Frame, LaneMask, lanes_of};
 use crate::memory::{Fault, Near, Taken};
 use crate::program::instr::{MemOp, Space, WarpRequest};
-use crate::verdict::{AllocKind, LimitKind};
+use crate::verdict::{AllocKind, LimitKind, Who};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,7 +22,9 @@ const PAGE: usize = 1 << 12;
 /// Bytes of a buffer that lie together in copies at most: no access of native code goes from one to the next.
 const SLAB: usize = 1 << 22;
 /// Slabs that blocks may have: more of them write all over memory.
-const SLABS: usize = 64;
+const SLABS: usize = 16;
+/// Slabs that are kept from one launch to the next at most.
+const SPARE: usize = 16;
 /// Accesses that are noted by their bytes at most.
 const NOTED: usize = 1 << 18;
 /// Pages around an access that native code is told of at once, on either side.
@@ -39,6 +41,35 @@ pub(crate) struct Manner {
 
 /// Of each block of memory.
 pub(crate) type Manners = Vec<Manner>;
+
+/// What is done to bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Does {
+    pub loads: bool,
+    pub stores: bool,
+}
+
+impl Does {
+    pub const LOADS: Self = Self { loads: true, stores: false };
+    pub const STORES: Self = Self { loads: false, stores: true };
+    pub const BOTH: Self = Self { loads: true, stores: true };
+
+    /// All that some do; whatever there is where nobody says so.
+    #[cfg(all(feature = "native", target_arch = "x86_64"))]
+    pub fn all(of: impl Iterator<Item = Self>) -> Self {
+        let sum = |a: Self, b: Self| Self { loads: a.loads || b.loads, stores: a.stores || b.stores };
+        of.reduce(sum).unwrap_or(Self::BOTH)
+    }
+}
+
+/// How memory is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum View {
+    /// To blocks that run one after the other.
+    InOrder,
+    /// To warps whose order is not known: no two of them may write a byte, and none may read what is written.
+    Apart,
+}
 
 /// Room for copies that was used before.
 #[derive(Default, Debug)]
@@ -66,6 +97,8 @@ pub(super) struct Noted {
     pub at: Range<usize>,
     pub slab: usize,
     pub stores: bool,
+    /// The warp: 0 where they are not told apart.
+    pub who: u64,
 }
 
 /// What a view of memory shows, and what was done to it.
@@ -82,12 +115,26 @@ pub(super) struct Over {
     pub(super) slabs: Vec<Slab>,
     /// Accesses of what is noted by its bytes.
     pub(super) noted: Vec<Noted>,
+    view: View,
+    who: u64,
     /// It cannot show what is asked for: what was done to it is of no use.
     pub(super) failed: bool,
     pub(super) spare: Vec<Vec<u8>>,
 }
 
+/// A copy has no part in it.
+impl Clone for Slabs {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 impl Slabs {
+    /// Keeps what the next launch may use.
+    pub(crate) fn keep(&mut self) {
+        self.0.truncate(SPARE);
+    }
+
     /// Some for each of so many views.
     pub(crate) fn share(&mut self, count: usize) -> Vec<Self> {
         let mut all: Vec<Self> = (0..count).map(|_| Self::default()).collect();
@@ -123,7 +170,7 @@ impl Slab {
         self.bytes.get(self.skip..self.skip + self.len).unwrap_or(&[])
     }
 
-    fn data_mut(&mut self) -> &mut [u8] {
+    pub fn data_mut(&mut self) -> &mut [u8] {
         self.bytes.get_mut(self.skip..self.skip + self.len).unwrap_or(&mut [])
     }
 
@@ -175,14 +222,14 @@ impl Over {
     }
 
     /// Blocks are about to access bytes of a buffer. False: these cannot be shown.
-    fn ask(&mut self, k: usize, (inside, len): (usize, usize), stores: bool) -> bool {
-        if !self.failed && !self.show(k, (inside, len), stores) {
+    fn ask(&mut self, k: usize, (inside, len): (usize, usize), does: Does) -> bool {
+        if !self.failed && !self.show(k, (inside, len), does) {
             self.failed = true;
         }
         !self.failed
     }
 
-    fn show(&mut self, k: usize, (inside, len): (usize, usize), stores: bool) -> bool {
+    fn show(&mut self, k: usize, (inside, len): (usize, usize), Does { loads, stores }: Does) -> bool {
         if !self.manners[k].written {
             if !stores {
                 self.read[k] = true;
@@ -194,6 +241,9 @@ impl Over {
                 return false;
             }
             self.manners[k].written = true;
+        }
+        if loads && self.view == View::Apart {
+            return false;
         }
         let Some(last) = len.checked_sub(1).map(|more| inside + more) else { return false };
         if inside / SLAB != last / SLAB {
@@ -214,11 +264,30 @@ impl Over {
                 put(&mut slab.stored, page);
             }
         }
-        if self.manners[k].exact {
-            let from = slab.at + inside % SLAB;
-            self.note(Noted { at: from..from + len, slab: number, stores });
+        if self.is_exact(k) {
+            let from = self.slabs[number].at + inside % SLAB;
+            self.note(Noted { at: from..from + len, slab: number, stores, who: self.who });
         }
         self.noted.len() <= NOTED
+    }
+
+    /// Whether accesses of a buffer are noted by their bytes.
+    pub(super) fn is_exact(&self, k: usize) -> bool {
+        self.view == View::Apart || self.manners[k].exact
+    }
+
+    /// See [`Arena::begin`].
+    #[cfg(all(feature = "native", target_arch = "x86_64"))]
+    pub(super) fn begin(&mut self, who: Who) -> usize {
+        self.is_of(who);
+        self.who as usize
+    }
+
+    /// A warp is about to access memory.
+    fn is_of(&mut self, who: Who) {
+        if self.view == View::Apart {
+            self.who = (who.block << 10 | u64::from(who.warp)) + 1;
+        }
     }
 
     /// The number of a slab; it is made when it is not there.
@@ -242,7 +311,7 @@ impl Over {
     fn note(&mut self, more: Noted) {
         match self.noted.last_mut() {
             Some(last)
-                if (last.slab, last.stores) == (more.slab, more.stores)
+                if (last.slab, last.stores, last.who) == (more.slab, more.stores, more.who)
                     && (last.at.start..=last.at.end).contains(&more.at.start) =>
             {
                 last.at.end = last.at.end.max(more.at.end);
@@ -253,7 +322,7 @@ impl Over {
 
     /// The part of a buffer around bytes that have been asked for which may be accessed in the same way, and where it is.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    fn around(&mut self, k: usize, (inside, len): (usize, usize), stores: bool) -> Option<(usize, usize, usize)> {
+    fn around(&mut self, k: usize, (inside, len): (usize, usize), Does { stores, .. }: Does) -> Option<(usize, usize, usize)> {
         let block = self.under.blocks.get(k)?;
         if !self.manners[k].written {
             let bytes = self.under.bytes.get(block.at..block.at + usize::try_from(block.len).ok()?)?;
@@ -261,7 +330,7 @@ impl Over {
         }
         let (part, from) = (inside / SLAB, inside % SLAB);
         let number = self.table[k].get(part)?.checked_sub(1)? as usize;
-        let exact = self.manners[k].exact;
+        let exact = self.is_exact(k);
         let slab = self.slabs.get_mut(number)?;
         let within = if exact {
             from..from + len
@@ -284,7 +353,7 @@ impl Over {
 
 impl Arena {
     /// What blocks see of some memory that run ahead. `None`: parts of it are not the arena's own.
-    pub(crate) fn view(under: &Arc<Self>, manners: &Manners, spare: &mut Slabs) -> Option<Self> {
+    pub(crate) fn view(under: &Arc<Self>, view: View, manners: &Manners, spare: &mut Slabs) -> Option<Self> {
         if under.has_guests {
             return None;
         }
@@ -299,12 +368,14 @@ impl Arena {
             table: vec![Vec::new(); count],
             slabs: Vec::new(),
             noted: Vec::new(),
+            view,
+            who: 0,
             failed: false,
             spare: std::mem::take(&mut spare.0),
         };
-        let mut view = Self::new(under.base, under.cap);
-        (view.blocks, view.over, view.has_guests) = (blocks, Some(Box::new(over)), true);
-        Some(view)
+        let mut shown = Self::new(under.base, under.cap);
+        (shown.blocks, shown.over, shown.has_guests) = (blocks, Some(Box::new(over)), true);
+        Some(shown)
     }
 
     /// Takes memory out, to be looked at by several; there is nothing in its place.
@@ -331,8 +402,22 @@ impl Arena {
     ///
     /// # Errors
     /// It cannot be shown.
-    pub(super) fn bring(&mut self, mask: LaneMask, rq: &WarpRequest, regs: &Frame, near: &Near<'_>) -> Taken {
-        let (addresses, len, stores) = (addresses(rq, regs), u64::from(rq.bytes()), rq.op != MemOp::Load);
+    pub(super) fn bring(
+        &mut self,
+        (who, mask): (Who, LaneMask),
+        rq: &WarpRequest,
+        regs: &Frame,
+        near: &Near<'_>,
+    ) -> Taken {
+        let (addresses, len) = (addresses(rq, regs), u64::from(rq.bytes()));
+        let does = match rq.op {
+            MemOp::Load => Does::LOADS,
+            MemOp::Store => Does::STORES,
+            MemOp::Atom(..) | MemOp::Red(..) => Does::BOTH,
+        };
+        if let Some(over) = &mut self.over {
+            over.is_of(who);
+        }
         for lane in lanes_of(mask) {
             let address = addresses[lane];
             if rq.space == Space::Generic && near.map.inside(address).is_some() {
@@ -340,11 +425,7 @@ impl Arena {
             }
             let Some((k, inside)) = self.number_of(address, len) else { continue };
             let Some(over) = &mut self.over else { continue };
-            if stores && rq.op != MemOp::Store && over.manners[k].exact {
-                // What it finds is as important as what it leaves: an access is noted for both where both are asked for.
-                over.ask(k, (inside, len as usize), false);
-            }
-            if !over.ask(k, (inside, len as usize), stores) {
+            if !over.ask(k, (inside, len as usize), does) {
                 return Err(Box::new(Fault::Limit(LimitKind::Interrupted)));
             }
         }
@@ -353,15 +434,15 @@ impl Arena {
 
     /// Where native code finds bytes at an address: see [`Arena::block_to_use`].
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(super) fn window(&mut self, address: u64, len: u64, stores: bool) -> Option<(u64, usize, u64)> {
+    pub(super) fn window(&mut self, address: u64, len: u64, does: Does) -> Option<(u64, usize, u64)> {
         let (k, inside) = self.number_of(address, len)?;
         let first = self.blocks[k].address;
         let over = self.over.as_mut()?;
         let asked = (inside, usize::try_from(len).ok()?);
-        if !over.ask(k, asked, stores) {
+        if !over.ask(k, asked, does) {
             return None;
         }
-        let (from, place, count) = over.around(k, asked, stores)?;
+        let (from, place, count) = over.around(k, asked, does)?;
         Some((first + from as u64, place, count as u64))
     }
 

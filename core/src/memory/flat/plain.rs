@@ -154,7 +154,7 @@ pub(super) fn access<V: Simd, S: Sink>(
     let known = if S::ON { tell(simd, arena, &on, site, cx)? } else { [Stride::Mixed; 2] };
     if arena.has_guests && site.space == Space::Global {
         let Active { at, mask, regs, near, .. } = &on;
-        arena.fetch(*mask, &site.request(), regs, near, cx.hints.at(at.pc))?;
+        arena.fetch((at.who, *mask), &site.request(), regs, near, cx.hints.at(at.pc))?;
         // Rows are those of the vector.
         if arena.has_loans() {
             let Active { at, mask, regs, near, .. } = on;
