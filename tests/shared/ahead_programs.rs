@@ -16,7 +16,7 @@ const DEEDS: [&str; 30] = [
     "st.global.u32 [%own], %v;",
     "ld.global.u32 %r, [%own]; add.u32 %v, %v, %r;",
     "ld.global.u32 %r, [%own+X]; xor.b32 %v, %v, %r;",
-    "ld.global.u32 %r, [%own-X]; xor.b32 %v, %v, %r;",
+    "ld.global.u32 %r, [%own+-X]; xor.b32 %v, %v, %r;",
     "st.global.u32 [%own+X], %v;",
     "st.global.v2.u32 [%own2], {%v, %i};",
     // One word for all, and for some.
@@ -75,6 +75,7 @@ pub struct Made {
     pub threads: u32,
     control: ControlModel,
     max_steps: Option<u64>,
+    counts_native: bool,
 }
 
 /// The launch of a number.
@@ -84,7 +85,6 @@ pub fn made(seed: u64) -> Made {
     let (blocks, threads) = (rng.random_range(2..120), *[32, 64, 96, 33, 128].get(rng.random_range(0..5)).unwrap());
     let mut body = String::new();
     let offsets = [0u32, 4, 8, 64, 128, 512, 1024];
-    let mut wants = vec![];
     for k in 0..rng.random_range(1..7) {
         let end = rng.random_bool(0.06);
         let deed = if end { ENDS[rng.random_range(0..ENDS.len())] } else { DEEDS[rng.random_range(0..DEEDS.len())] };
@@ -92,11 +92,9 @@ pub fn made(seed: u64) -> Made {
         let compares = deed.contains("setp");
         let x = if compares { rng.random_range(0..blocks) } else { offsets[rng.random_range(0..offsets.len())] };
         let deed = deed.replace("X", &x.to_string()).replace("Y", &rng.random_range(1..100u32).to_string());
-        let deed = (1..3).fold(deed.replace("L:", &format!("E{k}:")), |d, n| {
-            d.replace(&format!("L{n}"), &format!("E{k}_{n}"))
-        });
+        let deed = (1..3)
+            .fold(deed.replace("L:", &format!("E{k}:")), |d, n| d.replace(&format!("L{n}"), &format!("E{k}_{n}")));
         let deed = deed.replace("bra L;", &format!("bra E{k};"));
-        wants.push(end);
         writeln!(body, "    {deed}").unwrap();
     }
     let target = if control == ControlModel::Crs { "sm_50" } else { "sm_70" };
@@ -115,7 +113,7 @@ pub fn made(seed: u64) -> Made {
         last = if rng.random_bool(0.8) { "" } else { "+4" },
     );
     let max_steps = rng.random_bool(0.1).then(|| rng.random_range(1..u64::from(blocks) * 40));
-    Made { text, blocks, threads, control, max_steps }
+    Made { text, blocks, threads, control, max_steps, counts_native: seed.is_multiple_of(2) }
 }
 
 /// All that a run comes to.
@@ -137,8 +135,8 @@ impl Made {
 
     /// Runs it twice, so that the second launch finds what the first one has left.
     fn run(&self, env: &Arc<ProgEnv>, threads: u32, engine: Engine) -> (Came, [u64; 2]) {
-        let Self { control, max_steps, .. } = *self;
-        let config = Config { control: Some(control), threads, engine, max_steps, ..Config::default() };
+        let Self { control, max_steps, counts_native, .. } = *self;
+        let config = Config { control: Some(control), threads, engine, max_steps, counts_native, ..Config::default() };
         let mut context = Context::new(Arc::clone(env), config).unwrap();
         let first = context.alloc("first", 4 * (2 * u64::from(self.blocks * self.threads) + 2 * MARGIN)).unwrap();
         let second = context.alloc("second", 4096).unwrap();
@@ -158,7 +156,9 @@ impl Made {
         }
         let memory = [(first, 4 * (2 * u64::from(self.blocks * self.threads) + 2 * MARGIN)), (second, 4096)];
         let memory = memory.iter().flat_map(|(at, len)| context.bytes(*at, *len).unwrap().to_vec()).collect();
-        (Came { stats, memory, printed, clock: context.clock(), native: context.native() }, context.ahead())
+        // How much was machine code may depend on threads where nobody asks.
+        let native = if counts_native { context.native() } else { 0 };
+        (Came { stats, memory, printed, clock: context.clock(), native }, context.ahead())
     }
 }
 

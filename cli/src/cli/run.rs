@@ -149,7 +149,14 @@ impl Run {
         counted(self.costs, &config.memory)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
         let (threads, counts_native) = (self.threads, self.stats);
-        Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.rules, threads, counts_native, ..config })
+        Ok(Config {
+            seed: self.seed,
+            eager: self.seed.is_some(),
+            small_steps: self.rules,
+            threads,
+            counts_native,
+            ..config
+        })
     }
 
     /// The form of the report, and whether memory makes steps of its own.

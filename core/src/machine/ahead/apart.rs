@@ -8,7 +8,7 @@
 //! code executes depends on where turns end, so that this is not done where somebody asks for that.
 
 use super::guess::Guess;
-use super::wave::{Done, Judge};
+use super::wave::{Done, Judge, is_slow};
 use crate::machine::books::Stats;
 use crate::machine::control::Explored;
 use crate::machine::device::message::GridId;
@@ -99,7 +99,7 @@ impl<C: Explored + 'static> Judge<C> for Apart<'_> {
     }
 
     fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Arena>, all: Vec<Done>, spare: &mut Slabs) -> bool {
-        let (fits, mut written) = (all.iter().all(|done| self.fits(done)), Vec::new());
+        let (fits, mut written) = (all.iter().all(|done| self.fits(done)) && !is_slow(&all), Vec::new());
         for Done { chunk, last, stats, native, deeds, .. } in all {
             let changes = deeds.map(Deeds::written);
             of.ahead[usize::from(!fits)] += chunk.until - chunk.first;

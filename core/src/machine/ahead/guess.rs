@@ -1,13 +1,13 @@
 //! How many blocks run ahead at a time, and whose turn was last when they begin.
 
-use crate::memory::flat::Manners;
+use crate::memory::flat::{Manners, View};
 
 /// Whose turn was last, and whether it was used up.
 pub(super) type Last = Option<(u32, bool)>;
 
-/// Warp instructions of a chunk: at first, and at most.
+/// Warp instructions of a chunk: at first, and at most, so that what it writes stays near.
 const FEW: u64 = 1 << 15;
-const MANY: u64 = 1 << 19;
+const MANY: u64 = 1 << 17;
 /// Chunks of a wave, for each thread: what is over sooner leaves the thread to another one.
 const SHARE: u64 = 4;
 /// How often nothing comes of a wave, one after the other, until nobody tries any more.
@@ -32,8 +32,8 @@ pub(super) struct Guess {
     pub manners: Manners,
     /// How far the warp whose turn was last is behind the one a block before; not known before a block was looked at.
     shift: Option<u32>,
-    /// Warp instructions of a block, and of a chunk.
-    each: u64,
+    /// Warp instructions of a block, where one was looked at, and of a chunk.
+    each: Option<u64>,
     size: u64,
     /// Waves of which nothing came, one after the other.
     vain: u32,
@@ -43,19 +43,19 @@ pub(super) struct Guess {
 
 impl Default for Guess {
     fn default() -> Self {
-        Self { from: Some(0), manners: Manners::new(), shift: None, each: 1, size: FEW, vain: 0, irregular: false }
+        Self { from: Some(0), manners: Manners::new(), shift: None, each: None, size: FEW, vain: 0, irregular: false }
     }
 }
 
 impl Guess {
     /// The chunks of the next wave: the first one begins with what is known to be so.
-    pub fn wave(&self, (first, total): (u64, u64), last: Last, (threads, warps): (u32, u32)) -> Vec<Chunk> {
-        let Some(shift) = self.shift else {
+    pub fn wave(&self, view: View, (first, total): (u64, u64), last: Last, (threads, warps): (u32, u32)) -> Vec<Chunk> {
+        if self.shift.is_none() && view == View::InOrder {
             // One block says how blocks follow each other.
             return vec![Chunk { first, until: first + 1, last }];
-        };
-        let (left, count) = (total - first, u64::from(threads) * SHARE);
-        let blocks = (self.size / self.each.max(1)).clamp(1, left.div_ceil(count));
+        }
+        let (left, count, shift) = (total - first, u64::from(threads) * SHARE, self.shift.unwrap_or(0));
+        let blocks = self.each.map_or(1, |each| self.size / each.max(1)).clamp(1, left.div_ceil(count));
         // What blocks at a multiple of a power of two begin with lies at the beginning of a page more often than not.
         let unit = 1 << blocks.ilog2();
         let end = |k: u64| ((first + (k + 1) * blocks) / unit * unit).min(total);
@@ -71,7 +71,7 @@ impl Guess {
     /// A chunk has done what it would have done in its turn.
     pub fn was_right(&mut self, chunk: Chunk, last: Last, instructions: u64, warps: u32) {
         let blocks = chunk.until - chunk.first;
-        self.each = instructions / blocks.max(1);
+        self.each = Some(instructions / blocks.max(1));
         if self.shift.is_none() && blocks == 1 {
             let (warps, turn) = (warps.max(1), |last: Last| last.map_or(0, |(warp, _)| warp));
             self.shift = Some((turn(last) % warps + warps - turn(chunk.last) % warps) % warps);
@@ -103,8 +103,8 @@ impl Guess {
     }
 
     /// Whether so few instructions are left that others need not be asked.
-    pub const fn is_short(&self, blocks: u64) -> bool {
-        self.shift.is_some() && blocks.saturating_mul(self.each) < 4 * FEW
+    pub fn is_short(&self, blocks: u64) -> bool {
+        self.each.is_some_and(|each| blocks.saturating_mul(each) < 4 * FEW)
     }
 }
 
@@ -122,15 +122,15 @@ mod tests {
     fn the_first_chunk_is_never_a_guess() {
         let mut guess = Guess::default();
         let last = Some((3, false));
-        assert_eq!(guess.wave((5, 100), last, (2, 8)), [Chunk { first: 5, until: 6, last }]);
+        assert_eq!(guess.wave(View::InOrder, (5, 100), last, (2, 8)), [Chunk { first: 5, until: 6, last }]);
         guess.was_right(Chunk { first: 5, until: 6, last }, Some((2, false)), 1 << 13, 8);
-        let wave = guess.wave((6, 100), Some((2, false)), (2, 8));
+        let wave = guess.wave(View::InOrder, (6, 100), Some((2, false)), (2, 8));
         assert_eq!(wave.len(), 8);
         assert_eq!(wave[0], Chunk { first: 6, until: 8, last: Some((2, false)) });
         // Two blocks on, each of which ends with the warp before.
         assert_eq!(wave[1], Chunk { first: 8, until: 12, last: Some((0, false)) });
         // At the end all are in one wave, and none behind it.
-        let wave = guess.wave((97, 100), last, (2, 8));
+        let wave = guess.wave(View::InOrder, (97, 100), last, (2, 8));
         assert_eq!(wave.iter().map(|c| c.until - c.first).collect::<Vec<_>>(), [1, 1, 1]);
     }
 

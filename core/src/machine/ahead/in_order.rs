@@ -2,11 +2,11 @@
 //! before it have changed.
 
 use super::guess::Guess;
-use super::wave::{Done, Judge};
+use super::wave::{Done, Judge, is_slow};
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::Explored;
 use crate::machine::runner::Hosted;
-use crate::memory::flat::{Arena, Deeds, Flat, Slabs, View};
+use crate::memory::flat::{Arena, Deeds, Flat, Slabs, View, Written};
 use std::sync::Arc;
 
 /// Who looks at them.
@@ -57,6 +57,7 @@ impl<C: Explored + 'static> Judge<C> for InOrder<'_> {
     fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Arena>, all: Vec<Done>, spare: &mut Slabs) -> bool {
         let (count, first) = (all.len(), all.first().map(|done| done.chunk));
         let (right, learned) = self.right(&all);
+        let slow = is_slow(&all);
         let mut written = Vec::new();
         for (k, Done { chunk, last, stats, native, deeds, .. }) in all.into_iter().enumerate() {
             of.ahead[usize::from(k >= right)] += chunk.until - chunk.first;
@@ -71,10 +72,8 @@ impl<C: Explored + 'static> Judge<C> for InOrder<'_> {
         }
         // All views are gone.
         let Some(memory) = Arc::get_mut(under) else { return false };
-        for changes in written {
-            changes.commit(memory);
-            changes.leave(spare);
-        }
+        Written::commit(&written, memory, of.config.threads as usize);
+        written.into_iter().for_each(|changes| changes.leave(spare));
         if std::mem::take(&mut self.guess.irregular) && self.may_be_apart {
             self.guess.irregular = true;
             // Those that take turns in any order may be worth trying.
@@ -82,7 +81,7 @@ impl<C: Explored + 'static> Judge<C> for InOrder<'_> {
             return false;
         }
         // A wave that has taught something is none that was in vain: there are few things to be learned.
-        let useful = count == 1 || right < count && learned || self.guess.over(right > 1);
+        let useful = count == 1 || right < count && learned || self.guess.over(right > 1 && !slow);
         if right == 0 && !learned {
             // What the first chunk could not do is left to the ordinary way.
             self.guess.from = first.map(|chunk| chunk.until).filter(|_| useful && self.guess.over(false));

@@ -31,6 +31,8 @@ use guess::Guess;
 use in_order::InOrder;
 use std::sync::Arc;
 
+/// Warp instructions of a chunk at most: one that waits for what others would write waits for ever, since nothing that they do is seen.
+const MOST: u64 = 1 << 25;
 /// Bytes that there have to be where memory is bounded: what views may take.
 const ROOM: u64 = 1 << 30;
 
@@ -109,7 +111,7 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
     /// What chunks run on; memory is that of each.
     fn worker(&self) -> Self {
         let mut worker = self.clone();
-        (worker.config.threads, worker.config.max_steps, worker.stops) = (1, None, None);
+        (worker.config.threads, worker.config.max_steps, worker.stops) = (1, Some(MOST), None);
         worker
     }
 }

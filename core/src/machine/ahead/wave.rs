@@ -1,5 +1,6 @@
 //! A wave: chunks run on threads, and are looked at in order.
 
+use super::MOST;
 use super::guess::{Chunk, Guess, Last};
 use crate::base::Best;
 use crate::choice::Fair;
@@ -8,6 +9,7 @@ use crate::machine::bounds::Stopwatch;
 use crate::machine::config::Engine;
 use crate::machine::control::Explored;
 use crate::machine::device::state::Ran;
+use crate::machine::grid::state::ALONE;
 use crate::machine::runner::{Hosted, Run};
 use crate::memory::flat::{Arena, Deeds, Flat, Slabs, View};
 use crate::verdict::Silent;
@@ -83,6 +85,15 @@ impl Drop for Closes<'_> {
     }
 }
 
+/// Instructions that one takes as long as whose accesses have to be asked for.
+const SLOW: u64 = 16;
+
+/// Whether so many accesses had to be asked for one by one that threads are no faster than one.
+pub(super) fn is_slow(all: &[Done]) -> bool {
+    let asked = all.iter().filter_map(|done| done.deeds.as_ref()).map(Deeds::asked).sum::<u64>();
+    asked.saturating_mul(SLOW) > all.iter().map(|done| done.stats.warp_instructions).sum::<u64>()
+}
+
 /// Who looks at the chunks of a wave, all of which are over.
 pub(super) trait Judge<C: Explored + 'static> {
     /// How chunks see memory.
@@ -118,7 +129,7 @@ pub(super) fn waves<C: Explored + 'static, J: Judge<C>>(
             if J::VIEW == View::InOrder && of.config.engine == Engine::Auto && guess.is_short(at.1 - at.0) {
                 break;
             }
-            let chunks = guess.wave(at, grid.last, (threads, warps));
+            let chunks = guess.wave(J::VIEW, at, grid.last, (threads, warps));
             let count = chunks.len();
             let Some(mut jobs) = jobs(chunks, J::VIEW, under, guess, &mut spare) else { break };
             if count > 1 {
@@ -213,12 +224,15 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
         let mut printed = false;
         let mut out = |_: &[u8]| printed = true;
         let ran = self.go::<_, Best>(Silent, Run { watch, ..Run::new(&mut Fair, &mut out) });
-        (done.native, done.stats) = (self.native, self.stats.iter().find(|(g, _)| *g == id).map_or(done.stats, |s| s.1));
+        (done.native, done.stats) =
+            (self.native, self.stats.iter().find(|(g, _)| *g == id).map_or(done.stats, |s| s.1));
         let Some(context) = self.device.contexts.first_mut() else { return done };
         context.processors = processors;
         done.deeds = context.memory.take().deeds();
         if let Some(grid) = context.grids.first() {
             let ended = grid.next == chunk.until && grid.resident == 0;
+            // Near the limit turns are shorter.
+            let ended = ended && done.stats.warp_instructions < MOST - 2 * u64::from(ALONE);
             done.whole = ran == Ok(Ran::Idle) && ended && !printed && done.deeds.as_ref().is_some_and(Deeds::is_whole);
             done.pressed = grid.is_pressed();
             done.last = grid.last;

@@ -110,12 +110,7 @@ impl<C: Control> Grid<C> {
     }
 
     /// Makes it one of which blocks run ahead, from the first of some on up to one that is left to others.
-    pub(in crate::machine) fn run_ahead(
-        &mut self,
-        (first, until): (u64, u64),
-        last: Option<(u32, bool)>,
-        apart: bool,
-    ) {
+    pub(in crate::machine) fn run_ahead(&mut self, (first, until): (u64, u64), last: Option<(u32, bool)>, apart: bool) {
         self.blocks.clear();
         self.ready.fill(0);
         (self.next, self.until, self.apart) = (first, Some(until), apart);

@@ -5,6 +5,13 @@ use super::over::{Manner, Manners, Noted, Over, Slabs};
 use crate::base::mutant::{Mutant, on};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes that a thread copies: to where, and from where.
+type Share<'a> = Vec<(&'a mut [u8], &'a [u8])>;
+
+/// Bytes that are worth to be copied by several threads.
+const MUCH: usize = 1 << 20;
 
 /// Bytes of a slab that may have been written.
 #[derive(Clone, Debug)]
@@ -84,6 +91,11 @@ impl Deeds {
         !self.over.failed
     }
 
+    /// Instructions whose accesses had to be asked for one by one: these take many times as long as others.
+    pub(crate) const fn asked(&self) -> u64 {
+        self.over.asked
+    }
+
     /// Takes note of what these blocks show of buffers; gives whether anything of that is new.
     pub(crate) fn teach(&self, manners: &mut Manners) -> bool {
         manners.resize(self.over.manners.len(), Manner::default());
@@ -119,7 +131,8 @@ impl Deeds {
             let both = own.at.start.max(other.at.start)..own.at.end.min(other.at.end);
             let part = |slab| Part { at: both.clone(), slab };
             if !both.is_empty()
-                && let (Some(own), Some(other)) = (now(&self.over, &part(own.slab)), now(&earlier.over, &part(other.slab)))
+                && let (Some(own), Some(other)) =
+                    (now(&self.over, &part(own.slab)), now(&earlier.over, &part(other.slab)))
                 && let Some(before) = self.over.under.bytes.get(both.clone())
                 && own.iter().zip(other).zip(before).any(|((own, other), before)| own != before && other != before)
             {
@@ -185,13 +198,46 @@ fn now<'a>(over: &'a Over, part: &Part) -> Option<&'a [u8]> {
 }
 
 impl Written {
-    /// Makes memory what these blocks have made of their copies.
-    pub(crate) fn commit(&self, memory: &mut Arena) {
-        for part in &self.stored {
-            if let (Some(now), Some(to)) = (now(&self.over, part), memory.bytes.get_mut(part.at.clone())) {
-                to.copy_from_slice(now);
+    /// Makes memory what blocks have made of their copies, those behind others behind them.
+    pub(crate) fn commit(all: &[Self], memory: &mut Arena, threads: usize) {
+        let parts = || all.iter().flat_map(|of| of.stored.iter().map(|part| (part, &of.over)));
+        let mut sorted: Vec<_> = parts().collect();
+        sorted.sort_by_key(|(part, _)| part.at.start);
+        let apart = sorted.windows(2).all(|two| two[0].0.at.end <= two[1].0.at.start);
+        let bytes = sorted.iter().map(|(part, _)| part.at.len()).sum::<usize>();
+        if !apart || bytes < MUCH || threads < 2 {
+            for (part, over) in parts() {
+                if let (Some(now), Some(to)) = (now(over, part), memory.bytes.get_mut(part.at.clone())) {
+                    to.copy_from_slice(now);
+                }
             }
+            return;
         }
+        // Each thread copies as much.
+        let (mut rest, mut at) = (&mut memory.bytes[..], 0);
+        let mut shares: Vec<Share<'_>> = (0..threads).map(|_| Vec::new()).collect();
+        let (mut share, mut full) = (0, 0);
+        for (part, over) in sorted {
+            let Some(from) = now(over, part) else { continue };
+            let (_, behind) = std::mem::take(&mut rest).split_at_mut(part.at.start - at);
+            let (to, behind) = behind.split_at_mut(part.at.len());
+            (rest, at) = (behind, part.at.end);
+            shares[share].push((to, from));
+            full += part.at.len();
+            share = (full * threads / bytes.max(1)).min(threads - 1);
+        }
+        let shares: Vec<Mutex<Share<'_>>> = shares.into_iter().map(Mutex::new).collect();
+        let copy = |share: &Mutex<Share<'_>>| {
+            let share = std::mem::take(&mut *share.lock().unwrap_or_else(PoisonError::into_inner));
+            share.into_iter().for_each(|(to, from)| to.copy_from_slice(from));
+        };
+        std::thread::scope(|scope| {
+            for share in shares.iter().skip(1) {
+                // Where there are no more threads, there are fewer.
+                drop(std::thread::Builder::new().spawn_scoped(scope, move || copy(share)));
+            }
+            shares.iter().for_each(copy);
+        });
     }
 
     /// Makes memory what these blocks have made of it, or what it was before: the other one is kept.

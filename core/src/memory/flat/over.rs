@@ -10,8 +10,8 @@ use super::Arena;
 use super::deeds::Deeds;
 use super::lent::{BITS, FIRST, Loans};
 use super::place::addresses;
-use crate::base::{Frame, LaneMask, lanes_of};
-use crate::memory::{Fault, Near, Taken};
+use crate::base::{Frame, LANES, LaneMask, lanes_of};
+use crate::memory::{Fault, Near, Plain32, Taken};
 use crate::program::instr::{MemOp, Space, WarpRequest};
 use crate::verdict::{AllocKind, LimitKind, Who};
 use std::ops::Range;
@@ -117,6 +117,8 @@ pub(super) struct Over {
     pub(super) noted: Vec<Noted>,
     view: View,
     who: u64,
+    /// Instructions that were made to ask for each access of theirs.
+    pub(super) asked: u64,
     /// It cannot show what is asked for: what was done to it is of no use.
     pub(super) failed: bool,
     pub(super) spare: Vec<Vec<u8>>,
@@ -209,7 +211,8 @@ impl Over {
 
     /// The index of bytes of one buffer that have been asked for.
     pub(super) fn index(&self, at: usize, len: u64) -> Option<usize> {
-        let (k, block) = self.under.blocks.iter().enumerate().rfind(|(_, b)| b.at <= at)?;
+        let k = self.under.blocks.partition_point(|b| b.at <= at).checked_sub(1)?;
+        let block = &self.under.blocks[k];
         if !self.manners[k].written {
             return Some(FIRST + at);
         }
@@ -322,7 +325,12 @@ impl Over {
 
     /// The part of a buffer around bytes that have been asked for which may be accessed in the same way, and where it is.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    fn around(&mut self, k: usize, (inside, len): (usize, usize), Does { stores, .. }: Does) -> Option<(usize, usize, usize)> {
+    fn around(
+        &mut self,
+        k: usize,
+        (inside, len): (usize, usize),
+        Does { stores, .. }: Does,
+    ) -> Option<(usize, usize, usize)> {
         let block = self.under.blocks.get(k)?;
         if !self.manners[k].written {
             let bytes = self.under.bytes.get(block.at..block.at + usize::try_from(block.len).ok()?)?;
@@ -351,6 +359,15 @@ impl Over {
     }
 }
 
+/// The words of lanes.
+fn gather(bytes: &[u8], mask: LaneMask, place: impl Fn(usize) -> usize, to: &mut [u32; LANES]) {
+    for lane in lanes_of(mask) {
+        if let Some(word) = bytes.get(place(lane)..).and_then(|b| b.first_chunk()) {
+            to[lane] = u32::from_le_bytes(*word);
+        }
+    }
+}
+
 impl Arena {
     /// What blocks see of some memory that run ahead. `None`: parts of it are not the arena's own.
     pub(crate) fn view(under: &Arc<Self>, view: View, manners: &Manners, spare: &mut Slabs) -> Option<Self> {
@@ -370,6 +387,7 @@ impl Arena {
             noted: Vec::new(),
             view,
             who: 0,
+            asked: 0,
             failed: false,
             spare: std::mem::take(&mut spare.0),
         };
@@ -417,6 +435,7 @@ impl Arena {
         };
         if let Some(over) = &mut self.over {
             over.is_of(who);
+            over.asked += 1;
         }
         for lane in lanes_of(mask) {
             let address = addresses[lane];
@@ -430,6 +449,50 @@ impl Arena {
             }
         }
         Ok(())
+    }
+
+    /// A plain access of words that lie close together in one buffer, without asking for each. `None`: it is another one, or is none of
+    /// a view, and nothing has been done.
+    #[inline(never)]
+    pub(super) fn words(&mut self, (who, mask): (Who, LaneMask), site: Plain32, regs: &mut Frame) -> Option<()> {
+        self.over.as_ref()?;
+        let addresses = regs.q.get(site.a.index())?.0.map(|base| base.wrapping_add_signed(site.offset.into()));
+        let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
+        for lane in lanes_of(mask) {
+            let address = addresses[lane];
+            (low, high, all) = (low.min(address), high.max(address), all | address);
+        }
+        let len = high.checked_sub(low)?.checked_add(4).filter(|_| all.is_multiple_of(4))?;
+        let (k, inside) = self.number_of(low, len)?;
+        let (over, loads) = (self.over.as_mut()?, site.op == MemOp::Load);
+        over.is_of(who);
+        let place = |lane: usize| (addresses[lane] - low) as usize;
+        let data = regs.w.get_mut(site.d.index())?;
+        if loads && !over.manners[k].written {
+            over.read[k] = true;
+            let at = over.under.blocks[k].at + inside;
+            let bytes = over.under.bytes.get(at..at + usize::try_from(len).ok()?)?;
+            gather(bytes, mask, place, &mut data.0);
+            return Some(());
+        }
+        // What lies between the words is noted with them.
+        let most = if over.is_exact(k) { 4 * mask.count_ones() as usize } else { PAGE };
+        let len = usize::try_from(len).ok().filter(|len| *len <= most)?;
+        if !over.ask(k, (inside, len), if loads { Does::LOADS } else { Does::STORES }) {
+            return None;
+        }
+        let (number, from) = (over.slab(k, inside / SLAB)?, inside % SLAB);
+        let bytes = over.slabs.get_mut(number)?.data_mut().get_mut(from..from + len)?;
+        if loads {
+            gather(bytes, mask, place, &mut data.0);
+        } else {
+            for lane in lanes_of(mask) {
+                if let Some(word) = bytes.get_mut(place(lane)..).and_then(|b| b.first_chunk_mut()) {
+                    *word = data.0[lane].to_le_bytes();
+                }
+            }
+        }
+        Some(())
     }
 
     /// Where native code finds bytes at an address: see [`Arena::block_to_use`].
@@ -451,4 +514,3 @@ impl Arena {
         Some(Deeds::of(*self.over.take()?))
     }
 }
-
