@@ -14,7 +14,7 @@ use crate::machine::control::Explored;
 use crate::machine::device::message::GridId;
 use crate::machine::grid::state::Grid;
 use crate::machine::runner::Hosted;
-use crate::memory::flat::{Arena, Deeds, Flat, Slabs, Together, View, Written};
+use crate::memory::flat::{Below, Deeds, Flat, Slabs, Together, View, Written};
 use crate::program::env::{Init, ProgEnv, Special};
 use crate::program::instr::Op;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl<'a> Apart<'a> {
     }
 
     /// All is as it was.
-    pub fn put_back<C: Explored + 'static>(self, of: &mut Hosted<C, Flat>, memory: &mut Arena) {
+    pub fn put_back<C: Explored + 'static>(self, of: &mut Hosted<C, Flat>, memory: &mut Below) {
         for mut written in self.kept.into_iter().rev() {
             written.exchange(memory);
         }
@@ -98,7 +98,7 @@ impl<C: Explored + 'static> Judge<C> for Apart<'_> {
         self.guess
     }
 
-    fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Arena>, all: Vec<Done>, spare: &mut Slabs) -> bool {
+    fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Below>, all: Vec<Done>, spare: &mut Slabs) -> bool {
         let (fits, mut written) = (all.iter().all(|done| self.fits(done)) && !is_slow(&all), Vec::new());
         for Done { chunk, last, stats, native, deeds, .. } in all {
             let changes = deeds.map(Deeds::written);

@@ -8,6 +8,8 @@ pub(super) type Last = Option<(u32, bool)>;
 /// Warp instructions of a chunk: at first, and at most, so that what it writes stays near.
 const FEW: u64 = 1 << 15;
 const MANY: u64 = 1 << 17;
+/// Warp instructions of a chunk at most: one that waits for what others would write waits for ever, since nothing that they do is seen.
+pub(super) const MOST: u64 = 1 << 25;
 /// Chunks of a wave, for each thread: what is over sooner leaves the thread to another one.
 const SHARE: u64 = 4;
 /// How often nothing comes of a wave, one after the other, until nobody tries any more.

@@ -6,7 +6,7 @@ use super::wave::{Done, Judge, is_slow};
 use crate::base::mutant::{Mutant, on};
 use crate::machine::control::Explored;
 use crate::machine::runner::Hosted;
-use crate::memory::flat::{Arena, Deeds, Flat, Slabs, View, Written};
+use crate::memory::flat::{Below, Deeds, Flat, Slabs, View, Written};
 use std::sync::Arc;
 
 /// Who looks at them.
@@ -54,7 +54,7 @@ impl<C: Explored + 'static> Judge<C> for InOrder<'_> {
         self.guess
     }
 
-    fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Arena>, all: Vec<Done>, spare: &mut Slabs) -> bool {
+    fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Below>, all: Vec<Done>, spare: &mut Slabs) -> bool {
         let (count, first) = (all.len(), all.first().map(|done| done.chunk));
         let (right, learned) = self.right(&all);
         let slow = is_slow(&all);

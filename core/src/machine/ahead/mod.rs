@@ -27,12 +27,10 @@ use crate::program::env::ProgEnv;
 use crate::program::instr::Op;
 use crate::verdict::{Silent, Stop};
 use apart::{Apart, may_be_apart};
-use guess::Guess;
+use guess::{Guess, MOST};
 use in_order::InOrder;
 use std::sync::Arc;
 
-/// Warp instructions of a chunk at most: one that waits for what others would write waits for ever, since nothing that they do is seen.
-const MOST: u64 = 1 << 25;
 /// Bytes that there have to be where memory is bounded: what views may take.
 const ROOM: u64 = 1 << 30;
 
@@ -62,7 +60,7 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
                 return ran;
             }
             guess.from = None;
-            if self.grid().is_some_and(|(grid, env)| can(grid, env)) && self.device.contexts[0].memory.is_plain() {
+            if self.grid().is_some_and(|(grid, env)| can(grid, env)) {
                 let most = self.config.max_steps.unwrap_or(u64::MAX).saturating_sub(self.clock);
                 let most = most.min(end.saturating_sub(self.clock)).saturating_sub(2 * u64::from(ALONE));
                 self.chunks(&mut guess, most, watch);
@@ -92,8 +90,8 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
         let Some((grid, env)) = self.grid() else { return };
         let (warps, may_be_apart) = (grid.loaded.warps(), may_be_apart(grid, env) && !self.config.counts_native);
         let irregular = std::mem::take(&mut guess.irregular);
-        let Some(memory) = self.memory().map(Arena::take) else { return };
-        let (mut under, worker) = (Arc::new(memory), self.worker());
+        let Some(below) = self.memory().and_then(Arena::lower) else { return };
+        let (mut under, worker) = (Arc::new(below), self.worker());
         if !irregular {
             wave::waves(self, worker, &mut under, &mut InOrder { guess, most, warps, may_be_apart }, watch);
         } else if let Some(mut judge) = Apart::new(self, guess, most).filter(|_| may_be_apart) {
@@ -103,8 +101,8 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
                 judge.put_back(self, memory);
             }
         }
-        if let Some(place) = self.memory() {
-            *place = Arc::unwrap_or_clone(under);
+        if let Some(memory) = self.memory() {
+            memory.raise(Arc::unwrap_or_clone(under));
         }
     }
 

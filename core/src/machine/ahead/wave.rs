@@ -1,7 +1,6 @@
 //! A wave: chunks run on threads, and are looked at in order.
 
-use super::MOST;
-use super::guess::{Chunk, Guess, Last};
+use super::guess::{Chunk, Guess, Last, MOST};
 use crate::base::Best;
 use crate::choice::Fair;
 use crate::machine::books::Stats;
@@ -11,7 +10,7 @@ use crate::machine::control::Explored;
 use crate::machine::device::state::Ran;
 use crate::machine::grid::state::ALONE;
 use crate::machine::runner::{Hosted, Run};
-use crate::memory::flat::{Arena, Deeds, Flat, Slabs, View};
+use crate::memory::flat::{Arena, Below, Deeds, Flat, Slabs, View};
 use crate::verdict::Silent;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Sender, channel};
@@ -100,7 +99,7 @@ pub(super) trait Judge<C: Explored + 'static> {
     const VIEW: View;
 
     /// Makes so what is right. False: no more of them are to run.
-    fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Arena>, all: Vec<Done>, spare: &mut Slabs) -> bool;
+    fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Below>, all: Vec<Done>, spare: &mut Slabs) -> bool;
 
     /// What is known of the launch.
     fn guess(&self) -> &Guess;
@@ -110,7 +109,7 @@ pub(super) trait Judge<C: Explored + 'static> {
 pub(super) fn waves<C: Explored + 'static, J: Judge<C>>(
     of: &mut Hosted<C, Flat>,
     mut worker: Hosted<C, Flat>,
-    under: &mut Arc<Arena>,
+    under: &mut Arc<Below>,
     judge: &mut J,
     watch: Stopwatch,
 ) {
@@ -131,7 +130,8 @@ pub(super) fn waves<C: Explored + 'static, J: Judge<C>>(
             }
             let chunks = guess.wave(J::VIEW, at, grid.last, (threads, warps));
             let count = chunks.len();
-            let Some(mut jobs) = jobs(chunks, J::VIEW, under, guess, &mut spare) else { break };
+            let Some(context) = of.device.contexts.first() else { break };
+            let mut jobs = jobs(chunks, &context.memory, (J::VIEW, under), guess, &mut spare);
             if count > 1 {
                 for worker in others.take().into_iter().flatten() {
                     let (queue, back) = (&queue, back.clone());
@@ -199,13 +199,19 @@ impl Done {
 }
 
 /// Views of memory for chunks.
-fn jobs(chunks: Vec<Chunk>, view: View, under: &Arc<Arena>, guess: &Guess, spare: &mut Slabs) -> Option<Vec<Job>> {
+fn jobs(
+    chunks: Vec<Chunk>,
+    memory: &Arena,
+    (view, under): (View, &Arc<Below>),
+    guess: &Guess,
+    spare: &mut Slabs,
+) -> Vec<Job> {
     let mut rooms = spare.share(chunks.len());
-    let views = chunks.into_iter().enumerate().map(|(place, chunk)| {
+    let job = |(place, chunk)| {
         let mut room = rooms.pop().unwrap_or_default();
-        Some(Job { place, chunk, memory: Arena::view(under, view, &guess.manners, &mut room)?, view })
-    });
-    views.collect()
+        Job { place, chunk, memory: memory.show(under, view, &guess.manners, &mut room), view }
+    };
+    chunks.into_iter().enumerate().map(job).collect()
 }
 
 impl<C: Explored + 'static> Hosted<C, Flat> {
@@ -228,7 +234,7 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
             (self.native, self.stats.iter().find(|(g, _)| *g == id).map_or(done.stats, |s| s.1));
         let Some(context) = self.device.contexts.first_mut() else { return done };
         context.processors = processors;
-        done.deeds = context.memory.take().deeds();
+        done.deeds = context.memory.deeds();
         if let Some(grid) = context.grids.first() {
             let ended = grid.next == chunk.until && grid.resident == 0;
             // Near the limit turns are shorter.

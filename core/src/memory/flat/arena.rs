@@ -7,11 +7,13 @@ use super::block::{Block, nearest};
 use super::heap;
 use super::lent::{Lent, Loans, is_lent};
 use super::mirror::Mirror;
-use super::over::{Does, Over};
+#[cfg(all(feature = "native", target_arch = "x86_64"))]
+use super::over::Does;
+use super::over::Over;
 use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
-    AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Place, Relation, Unwritten, Who,
+    AllocKind, Bug, BugKind, Contents, DeviceMemory, Lifetime, LimitKind, Named, Place, Relation, Unwritten,
 };
 use aligned_vec::{AVec, ConstAlign};
 use std::ops::Range;
@@ -323,16 +325,6 @@ impl Arena {
         }
         *hint = Hint { address: block.address, len: block.len, at: block.at, allowed };
         Some(at)
-    }
-
-    /// A warp is about to access memory natively: a number that changes where what native code knows of memory is of no use any more.
-    /// It is where the vector of bytes is, but for blocks that run ahead, whose warps may have to be told apart.
-    #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn begin(&mut self, who: Who) -> usize {
-        match &mut self.over {
-            Some(over) => over.begin(who),
-            None => self.bytes.as_ptr() as usize,
-        }
     }
 
     /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them: its address, where its

@@ -1,11 +1,10 @@
 //! What blocks have done to memory that ran ahead, and whether that is what they would have done in their turn (D-ahead).
 
-use super::Arena;
-use super::over::{Manner, Manners, Noted, Over, Slabs};
+use super::over::{Below, Manner, Manners, Noted, Over, Slabs};
 use crate::base::mutant::{Mutant, on};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes that a thread copies: to where, and from where.
 type Share<'a> = Vec<(&'a mut [u8], &'a [u8])>;
@@ -186,7 +185,7 @@ impl Deeds {
     /// What was written, without what was seen: nobody else may be looking at that any more when it is made so.
     pub(crate) fn written(self) -> Written {
         let Self { mut over, stored, .. } = self;
-        over.under = std::sync::Arc::new(Arena::new(0, None));
+        over.under = Arc::new(Below::default());
         Written { over, stored }
     }
 }
@@ -199,7 +198,7 @@ fn now<'a>(over: &'a Over, part: &Part) -> Option<&'a [u8]> {
 
 impl Written {
     /// Makes memory what blocks have made of their copies, those behind others behind them.
-    pub(crate) fn commit(all: &[Self], memory: &mut Arena, threads: usize) {
+    pub(crate) fn commit(all: &[Self], memory: &mut Below, threads: usize) {
         let parts = || all.iter().flat_map(|of| of.stored.iter().map(|part| (part, &of.over)));
         let mut sorted: Vec<_> = parts().collect();
         sorted.sort_by_key(|(part, _)| part.at.start);
@@ -241,7 +240,7 @@ impl Written {
     }
 
     /// Makes memory what these blocks have made of it, or what it was before: the other one is kept.
-    pub(crate) fn exchange(&mut self, memory: &mut Arena) {
+    pub(crate) fn exchange(&mut self, memory: &mut Below) {
         for Part { at, slab } in &self.stored {
             let Some(slab) = self.over.slabs.get_mut(*slab) else { continue };
             let within = at.start - slab.at..at.end - slab.at;

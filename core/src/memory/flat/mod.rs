@@ -14,13 +14,16 @@ mod mirror;
 mod over;
 mod place;
 mod plain;
+mod shown;
 
 pub use arena::Arena;
 pub(crate) use deeds::{Deeds, Together, Written};
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
 pub use lent::Lent;
 pub use mirror::{HostMemory, HostRange};
-pub(crate) use over::{Does, Manners, Slabs, View};
+#[cfg(all(feature = "native", target_arch = "x86_64"))]
+pub(crate) use over::Does;
+pub(crate) use over::{Below, Manners, Slabs, View};
 pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
 

@@ -6,19 +6,15 @@
 //! and to throw it away costs nothing. What was read and written is known by then, for nothing but what is asked for is there:
 //! whole buffers that nobody writes, else pages, else, where pages are too much, the bytes themselves.
 
-use super::Arena;
-use super::deeds::Deeds;
+use super::block::Block;
 use super::lent::{BITS, FIRST, Loans};
-use super::place::addresses;
-use crate::base::{Frame, LANES, LaneMask, lanes_of};
-use crate::memory::{Fault, Near, Plain32, Taken};
-use crate::program::instr::{MemOp, Space, WarpRequest};
-use crate::verdict::{AllocKind, LimitKind, Who};
+use crate::verdict::Who;
+use aligned_vec::{AVec, ConstAlign};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Bytes that are copied at once.
-const PAGE: usize = 1 << 12;
+pub(super) const PAGE: usize = 1 << 12;
 /// Bytes of a buffer that lie together in copies at most: no access of native code goes from one to the next.
 const SLAB: usize = 1 << 22;
 /// Slabs that blocks may have: more of them write all over memory.
@@ -28,6 +24,7 @@ const SPARE: usize = 16;
 /// Accesses that are noted by their bytes at most.
 const NOTED: usize = 1 << 18;
 /// Pages around an access that native code is told of at once, on either side.
+#[cfg(all(feature = "native", target_arch = "x86_64"))]
 const AROUND: usize = 64;
 
 /// What is known of a buffer.
@@ -101,10 +98,23 @@ pub(super) struct Noted {
     pub who: u64,
 }
 
+/// What memory was like before, for several to look at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Below {
+    pub(super) bytes: AVec<u8, ConstAlign<64>>,
+    pub(super) blocks: Vec<Block>,
+}
+
+impl Default for Below {
+    fn default() -> Self {
+        Self { bytes: AVec::new(64), blocks: Vec::new() }
+    }
+}
+
 /// What a view of memory shows, and what was done to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Over {
-    pub(super) under: Arc<Arena>,
+    pub(super) under: Arc<Below>,
     pub(super) manners: Manners,
     /// By block of memory: whether it was read where it lies.
     pub(super) read: Vec<bool>,
@@ -194,6 +204,39 @@ impl Slab {
 }
 
 impl Over {
+    pub(super) fn new(under: Arc<Below>, view: View, manners: &Manners, spare: &mut Slabs) -> Self {
+        let count = under.blocks.len();
+        let mut manners = manners.clone();
+        manners.resize(count, Manner::default());
+        Self {
+            under,
+            manners,
+            read: vec![false; count],
+            learned: Vec::new(),
+            table: vec![Vec::new(); count],
+            slabs: Vec::new(),
+            noted: Vec::new(),
+            view,
+            who: 0,
+            asked: 0,
+            failed: false,
+            spare: std::mem::take(&mut spare.0),
+        }
+    }
+
+    /// Bytes of a buffer that are read where they lie.
+    pub(super) fn in_place(&mut self, k: usize, inside: usize, len: usize) -> Option<&[u8]> {
+        self.read[k] = true;
+        let at = self.under.blocks.get(k)?.at + inside;
+        self.under.bytes.get(at..at + len)
+    }
+
+    /// Bytes that have been asked for of a buffer that is copied.
+    pub(super) fn copied(&mut self, k: usize, (inside, len): (usize, usize)) -> Option<&mut [u8]> {
+        let (number, from) = (self.slab(k, inside / SLAB)?, inside % SLAB);
+        self.slabs.get_mut(number)?.data_mut().get_mut(from..from + len)
+    }
+
     /// The bytes at indices: those of what lies below have the first numbers.
     pub(super) fn part(&self, place: &Range<usize>) -> Option<&[u8]> {
         let (number, within) = Loans::find(place)?;
@@ -225,7 +268,7 @@ impl Over {
     }
 
     /// Blocks are about to access bytes of a buffer. False: these cannot be shown.
-    fn ask(&mut self, k: usize, (inside, len): (usize, usize), does: Does) -> bool {
+    pub(super) fn ask(&mut self, k: usize, (inside, len): (usize, usize), does: Does) -> bool {
         if !self.failed && !self.show(k, (inside, len), does) {
             self.failed = true;
         }
@@ -279,7 +322,7 @@ impl Over {
         self.view == View::Apart || self.manners[k].exact
     }
 
-    /// See [`Arena::begin`].
+    /// A number that changes with the warps that are told apart.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
     pub(super) fn begin(&mut self, who: Who) -> usize {
         self.is_of(who);
@@ -287,7 +330,7 @@ impl Over {
     }
 
     /// A warp is about to access memory.
-    fn is_of(&mut self, who: Who) {
+    pub(super) fn is_of(&mut self, who: Who) {
         if self.view == View::Apart {
             self.who = (who.block << 10 | u64::from(who.warp)) + 1;
         }
@@ -325,7 +368,7 @@ impl Over {
 
     /// The part of a buffer around bytes that have been asked for which may be accessed in the same way, and where it is.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    fn around(
+    pub(super) fn around(
         &mut self,
         k: usize,
         (inside, len): (usize, usize),
@@ -356,161 +399,5 @@ impl Over {
         };
         let bytes = slab.data_mut().get_mut(within.clone())?;
         Some((part * SLAB + within.start, bytes.as_mut_ptr() as usize, bytes.len()))
-    }
-}
-
-/// The words of lanes.
-fn gather(bytes: &[u8], mask: LaneMask, place: impl Fn(usize) -> usize, to: &mut [u32; LANES]) {
-    for lane in lanes_of(mask) {
-        if let Some(word) = bytes.get(place(lane)..).and_then(|b| b.first_chunk()) {
-            to[lane] = u32::from_le_bytes(*word);
-        }
-    }
-}
-
-impl Arena {
-    /// What blocks see of some memory that run ahead. `None`: parts of it are not the arena's own.
-    pub(crate) fn view(under: &Arc<Self>, view: View, manners: &Manners, spare: &mut Slabs) -> Option<Self> {
-        if under.has_guests {
-            return None;
-        }
-        let (blocks, count) = (under.blocks.clone(), under.blocks.len());
-        let mut manners = manners.clone();
-        manners.resize(count, Manner::default());
-        let over = Over {
-            under: Arc::clone(under),
-            manners,
-            read: vec![false; count],
-            learned: Vec::new(),
-            table: vec![Vec::new(); count],
-            slabs: Vec::new(),
-            noted: Vec::new(),
-            view,
-            who: 0,
-            asked: 0,
-            failed: false,
-            spare: std::mem::take(&mut spare.0),
-        };
-        let mut shown = Self::new(under.base, under.cap);
-        (shown.blocks, shown.over, shown.has_guests) = (blocks, Some(Box::new(over)), true);
-        Some(shown)
-    }
-
-    /// Takes memory out, to be looked at by several; there is nothing in its place.
-    pub(crate) fn take(&mut self) -> Self {
-        let none = Self::new(self.base, self.cap);
-        std::mem::replace(self, none)
-    }
-
-    /// Whether it lies in the arena's own bytes alone.
-    pub(crate) const fn is_plain(&self) -> bool {
-        !self.has_guests
-    }
-
-    /// The number of the block that bytes at an address lie in, and how far from its beginning.
-    fn number_of(&self, address: u64, len: u64) -> Option<(usize, usize)> {
-        let k = self.blocks.partition_point(|b| b.address <= address).checked_sub(1)?;
-        let block = &self.blocks[k];
-        let inside = address - block.address;
-        let whole = inside < block.len && len <= block.len - inside && !block.is_freed();
-        (whole && block.kind != AllocKind::Const).then_some((k, inside as usize))
-    }
-
-    /// Has what an instruction is about to access be there. What cannot be accessed is left to the access to find out.
-    ///
-    /// # Errors
-    /// It cannot be shown.
-    pub(super) fn bring(
-        &mut self,
-        (who, mask): (Who, LaneMask),
-        rq: &WarpRequest,
-        regs: &Frame,
-        near: &Near<'_>,
-    ) -> Taken {
-        let (addresses, len) = (addresses(rq, regs), u64::from(rq.bytes()));
-        let does = match rq.op {
-            MemOp::Load => Does::LOADS,
-            MemOp::Store => Does::STORES,
-            MemOp::Atom(..) | MemOp::Red(..) => Does::BOTH,
-        };
-        if let Some(over) = &mut self.over {
-            over.is_of(who);
-            over.asked += 1;
-        }
-        for lane in lanes_of(mask) {
-            let address = addresses[lane];
-            if rq.space == Space::Generic && near.map.inside(address).is_some() {
-                continue;
-            }
-            let Some((k, inside)) = self.number_of(address, len) else { continue };
-            let Some(over) = &mut self.over else { continue };
-            if !over.ask(k, (inside, len as usize), does) {
-                return Err(Box::new(Fault::Limit(LimitKind::Interrupted)));
-            }
-        }
-        Ok(())
-    }
-
-    /// A plain access of words that lie close together in one buffer, without asking for each. `None`: it is another one, or is none of
-    /// a view, and nothing has been done.
-    #[inline(never)]
-    pub(super) fn words(&mut self, (who, mask): (Who, LaneMask), site: Plain32, regs: &mut Frame) -> Option<()> {
-        self.over.as_ref()?;
-        let addresses = regs.q.get(site.a.index())?.0.map(|base| base.wrapping_add_signed(site.offset.into()));
-        let (mut low, mut high, mut all) = (u64::MAX, 0, 0);
-        for lane in lanes_of(mask) {
-            let address = addresses[lane];
-            (low, high, all) = (low.min(address), high.max(address), all | address);
-        }
-        let len = high.checked_sub(low)?.checked_add(4).filter(|_| all.is_multiple_of(4))?;
-        let (k, inside) = self.number_of(low, len)?;
-        let (over, loads) = (self.over.as_mut()?, site.op == MemOp::Load);
-        over.is_of(who);
-        let place = |lane: usize| (addresses[lane] - low) as usize;
-        let data = regs.w.get_mut(site.d.index())?;
-        if loads && !over.manners[k].written {
-            over.read[k] = true;
-            let at = over.under.blocks[k].at + inside;
-            let bytes = over.under.bytes.get(at..at + usize::try_from(len).ok()?)?;
-            gather(bytes, mask, place, &mut data.0);
-            return Some(());
-        }
-        // What lies between the words is noted with them.
-        let most = if over.is_exact(k) { 4 * mask.count_ones() as usize } else { PAGE };
-        let len = usize::try_from(len).ok().filter(|len| *len <= most)?;
-        if !over.ask(k, (inside, len), if loads { Does::LOADS } else { Does::STORES }) {
-            return None;
-        }
-        let (number, from) = (over.slab(k, inside / SLAB)?, inside % SLAB);
-        let bytes = over.slabs.get_mut(number)?.data_mut().get_mut(from..from + len)?;
-        if loads {
-            gather(bytes, mask, place, &mut data.0);
-        } else {
-            for lane in lanes_of(mask) {
-                if let Some(word) = bytes.get_mut(place(lane)..).and_then(|b| b.first_chunk_mut()) {
-                    *word = data.0[lane].to_le_bytes();
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// Where native code finds bytes at an address: see [`Arena::block_to_use`].
-    #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(super) fn window(&mut self, address: u64, len: u64, does: Does) -> Option<(u64, usize, u64)> {
-        let (k, inside) = self.number_of(address, len)?;
-        let first = self.blocks[k].address;
-        let over = self.over.as_mut()?;
-        let asked = (inside, usize::try_from(len).ok()?);
-        if !over.ask(k, asked, does) {
-            return None;
-        }
-        let (from, place, count) = over.around(k, asked, does)?;
-        Some((first + from as u64, place, count as u64))
-    }
-
-    /// What was done to a view.
-    pub(crate) fn deeds(mut self) -> Option<Deeds> {
-        Some(Deeds::of(*self.over.take()?))
     }
 }
