@@ -11,7 +11,7 @@ use warpstep::program::env::ProgEnv;
 
 /// What a thread may do. `%i` is its number in the grid, `%t` in its block, `%b` its block's, `%own` the address of its word of the first
 /// buffer; `%m` the address of the first buffer, `%s` of the second; `X`, `Y` numbers; `%v` is what it has.
-const DEEDS: [&str; 30] = [
+const DEEDS: [&str; 31] = [
     // Its own word, and words of others.
     "st.global.u32 [%own], %v;",
     "ld.global.u32 %r, [%own]; add.u32 %v, %v, %r;",
@@ -48,6 +48,8 @@ const DEEDS: [&str; 30] = [
     "setp.lt.u32 %p, %t, X; @%p add.u32 %v, %v, Y; @!%p xor.b32 %v, %v, Y;",
     "and.b32 %r, %v, 31; L: add.u32 %v, %v, Y; sub.u32 %r, %r, 1; setp.gt.s32 %p, %r, 0; @%p bra L;",
     "setp.eq.u32 %p, %b, X; @%p st.global.u32 [%s], %i;",
+    // Blocks that end with another warp than those before.
+    "setp.lt.u32 %p, %b, X; @%p bar.sync 0;",
     "mov.u32 %r, %smid; add.u32 %v, %v, %r;",
     "mul.lo.u32 %v, %v, Y; add.u32 %v, %v, %i;",
 ];
@@ -64,6 +66,10 @@ const ENDS: [&str; 8] = [
       call (q2), vprintf, (q0, q1); }",
     "setp.eq.u32 %p, %t, X; @%p exit;",
 ];
+
+/// So many instructions that blocks take turns with each other.
+const LONG: &str =
+    "setp.lt.u32 %p, %b, X; @%p bra L; mov.u32 %r, 12000; L2: sub.u32 %r, %r, 1; setp.ne.u32 %p, %r, 0; @%p bra L2; L:";
 
 /// Words of the first buffer, beyond those of the threads: before and behind.
 const MARGIN: u64 = 512;
@@ -88,6 +94,7 @@ pub fn made(seed: u64) -> Made {
     for k in 0..rng.random_range(1..7) {
         let end = rng.random_bool(0.06);
         let deed = if end { ENDS[rng.random_range(0..ENDS.len())] } else { DEEDS[rng.random_range(0..DEEDS.len())] };
+        let deed = if k == 0 && seed.is_multiple_of(6) { LONG } else { deed };
         // A number of a block or thread where it is compared, else an offset.
         let compares = deed.contains("setp");
         let x = if compares { rng.random_range(0..blocks) } else { offsets[rng.random_range(0..offsets.len())] };
@@ -98,15 +105,21 @@ pub fn made(seed: u64) -> Made {
         writeln!(body, "    {deed}").unwrap();
     }
     let target = if control == ControlModel::Crs { "sm_50" } else { "sm_70" };
+    let shares = body.contains("%own3");
+    let (tile, own3) = if shares {
+        (".shared .align 8 .b32 tile[130];", "mov.u64 %own3, tile; mad.wide.u32 %own3, %t, 4, %own3;")
+    } else {
+        ("", "")
+    };
     let text = format!(
         ".version 7.0\n.target {target}\n.address_size 64\n\
          .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n\
          .global .align 1 .b8 text[4] = {{104, 105, 10, 0}};\n\
          .visible .entry k(.param .u64 first, .param .u64 second)\n{{\n    .reg .b32 %t, %b, %n, %i, %v, %r; .reg .f32 %f;\n    \
-         .reg .b64 %m, %s, %own, %own2, %own3, %u; .reg .pred %p; .shared .align 8 .b32 tile[130];\n    \
+         .reg .b64 %m, %s, %own, %own2, %own3, %u; .reg .pred %p; {tile}\n    \
          ld.param.u64 %m, [first]; ld.param.u64 %s, [second]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %n, %ntid.x;\n    \
          mad.lo.u32 %i, %b, %n, %t; mad.wide.u32 %own, %i, 4, %m; add.u64 %own, %own, {margin};\n    \
-         mad.wide.u32 %own2, %i, 8, %m; mov.u64 %own3, tile; mad.wide.u32 %own3, %t, 4, %own3;\n    \
+         mad.wide.u32 %own2, %i, 8, %m; {own3}\n    \
          mov.u32 %v, %i; cvt.rn.f32.u32 %f, %t;\n{body}    st.global.u32 [%own{last}], %v;\n    ret;\n}}\n",
         margin = MARGIN * 4,
         // Or nothing at the end: results are where it has left them before.

@@ -65,7 +65,12 @@ impl Guess {
         let chunk = |(begin, until)| Chunk {
             first: begin,
             until,
-            last: last.map(|(warp, spent)| (moved(warp, (begin - first, shift), warps), spent)),
+            // What the first one begins with is known.
+            last: if begin == first {
+                last
+            } else {
+                last.map(|(warp, spent)| (moved(warp, (begin - first, shift), warps), spent))
+            },
         };
         ends.filter(|(begin, until)| begin < until).map(chunk).collect()
     }

@@ -84,8 +84,8 @@ impl Drop for Closes<'_> {
     }
 }
 
-/// Instructions that one takes as long as whose accesses have to be asked for.
-const SLOW: u64 = 16;
+/// Accesses that are asked for one by one, for each of which so many instructions are executed at least.
+const SLOW: u64 = 1;
 
 /// Whether so many accesses had to be asked for one by one that threads are no faster than one.
 pub(super) fn is_slow(all: &[Done]) -> bool {

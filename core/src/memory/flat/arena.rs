@@ -320,8 +320,11 @@ impl Arena {
             return None;
         }
         if let Some(over) = &self.over {
-            // No hint: where the bytes beside these are is not known, and whose accesses they are is noted of each.
-            return over.index(at, len);
+            let (found, whole) = over.index(at, len)?;
+            if whole {
+                *hint = Hint { address: block.address, len: block.len, at: found - (at - block.at), allowed: Hint::READ };
+            }
+            return Some(found);
         }
         *hint = Hint { address: block.address, len: block.len, at: block.at, allowed };
         Some(at)

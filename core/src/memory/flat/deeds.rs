@@ -90,7 +90,7 @@ impl Deeds {
         !self.over.failed
     }
 
-    /// Instructions whose accesses had to be asked for one by one: these take many times as long as others.
+    /// Accesses that had to be asked for one by one: each takes about as long as an instruction of a warp.
     pub(crate) const fn asked(&self) -> u64 {
         self.over.asked
     }

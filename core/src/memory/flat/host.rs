@@ -46,7 +46,7 @@ impl Arena {
             return Ok(());
         }
         if self.over.is_some() {
-            return self.bring((who, mask), rq, regs, near);
+            return self.bring((who, mask), rq, regs, (near, hint));
         }
         if self.mirror.is_none() {
             return Ok(());

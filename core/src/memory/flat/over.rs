@@ -127,7 +127,7 @@ pub(super) struct Over {
     pub(super) noted: Vec<Noted>,
     view: View,
     who: u64,
-    /// Instructions that were made to ask for each access of theirs.
+    /// Accesses that were asked for one by one.
     pub(super) asked: u64,
     /// It cannot show what is asked for: what was done to it is of no use.
     pub(super) failed: bool,
@@ -252,19 +252,20 @@ impl Over {
         self.slabs.get_mut(number.checked_sub(1)?)?.data_mut().get_mut(within)
     }
 
-    /// The index of bytes of one buffer that have been asked for.
-    pub(super) fn index(&self, at: usize, len: u64) -> Option<usize> {
+    /// The index of bytes of one buffer that have been asked for, and whether all of it may be read from there on: whoever writes some
+    /// of it then fails.
+    pub(super) fn index(&self, at: usize, len: u64) -> Option<(usize, bool)> {
         let k = self.under.blocks.partition_point(|b| b.at <= at).checked_sub(1)?;
         let block = &self.under.blocks[k];
         if !self.manners[k].written {
-            return Some(FIRST + at);
+            return Some((FIRST + at, self.read[k]));
         }
         let inside = at - block.at;
         let number = *self.table[k].get(inside / SLAB)? as usize;
         let (slab, from) = (self.slabs.get(number.checked_sub(1)?)?, inside % SLAB);
         let last = (from + len as usize).checked_sub(1)?;
         let all = last < slab.len && (from / PAGE..=last / PAGE).all(|page| has(&slab.here, page));
-        all.then_some(FIRST + (number << BITS) + from)
+        all.then_some((FIRST + (number << BITS) + from, false))
     }
 
     /// Blocks are about to access bytes of a buffer. False: these cannot be shown.

@@ -5,7 +5,7 @@ use super::deeds::Deeds;
 use super::over::{Below, Does, Manners, Over, PAGE, Slabs, View};
 use super::place::addresses;
 use crate::base::{Frame, LANES, LaneMask, lanes_of};
-use crate::memory::{Fault, Near, Plain32, Taken};
+use crate::memory::{Fault, Hint, Near, Plain32, Taken};
 use crate::program::instr::{MemOp, Space, WarpRequest};
 use crate::verdict::{AllocKind, LimitKind, Who};
 use aligned_vec::AVec;
@@ -71,7 +71,7 @@ impl Arena {
         (who, mask): (Who, LaneMask),
         rq: &WarpRequest,
         regs: &Frame,
-        near: &Near<'_>,
+        (near, hint): (&Near<'_>, &Hint),
     ) -> Taken {
         let (addresses, len) = (addresses(rq, regs), u64::from(rq.bytes()));
         let does = match rq.op {
@@ -81,15 +81,20 @@ impl Arena {
         };
         if let Some(over) = &mut self.over {
             over.is_of(who);
-            over.asked += 1;
         }
         for lane in lanes_of(mask) {
             let address = addresses[lane];
             if rq.space == Space::Generic && near.map.inside(address).is_some() {
                 continue;
             }
+            // A hint is about what is read where it lies.
+            let within = address.wrapping_sub(hint.address);
+            if does == Does::LOADS && within < hint.len && len <= hint.len - within {
+                continue;
+            }
             let Some((k, inside)) = self.number_of(address, len) else { continue };
             let Some(over) = &mut self.over else { continue };
+            over.asked += 1;
             if !over.ask(k, (inside, len as usize), does) {
                 return Err(Box::new(Fault::Limit(LimitKind::Interrupted)));
             }
