@@ -322,7 +322,8 @@ impl Arena {
         if let Some(over) = &self.over {
             let (found, whole) = over.index(at, len)?;
             if whole {
-                *hint = Hint { address: block.address, len: block.len, at: found - (at - block.at), allowed: Hint::READ };
+                *hint =
+                    Hint { address: block.address, len: block.len, at: found - (at - block.at), allowed: Hint::READ };
             }
             return Some(found);
         }
