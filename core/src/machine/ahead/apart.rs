@@ -12,25 +12,12 @@ use super::wave::{Done, Judge, is_slow};
 use crate::machine::books::Stats;
 use crate::machine::control::Explored;
 use crate::machine::device::message::GridId;
-use crate::machine::grid::state::Grid;
 use crate::machine::runner::Hosted;
 use crate::memory::flat::{Below, Deeds, Flat, Slabs, Together, View, Written};
-use crate::program::env::{Init, ProgEnv, Special};
-use crate::program::instr::Op;
 use std::sync::Arc;
 
 /// Bytes that are written at most: what memory was like before is kept of all of them.
 const KEPT: usize = 1 << 28;
-
-/// Whether warps of a grid cannot but have nothing to do with each other, but for device memory.
-pub(super) fn may_be_apart<C: Explored>(grid: &Grid<C>, env: &ProgEnv) -> bool {
-    let Some(entry) = env.function(grid.loaded.entry) else { return false };
-    let meets = |op: Op| matches!(op, Op::Bar | Op::ClusterArrive { .. } | Op::ClusterWait { .. });
-    let mut preloads = env.functions.values().flat_map(|f| &f.preloads);
-    let placed = preloads.any(|preload| matches!(preload.init, Init::Special(Special::SmId)));
-    let moves = entry.bounds.cluster.is_some();
-    !C::JOINS && grid.loaded.shared_bytes == 0 && !placed && !moves && !env.code.iter().any(|i| meets(i.op))
-}
 
 /// The state before.
 struct Before {

@@ -23,10 +23,10 @@ use crate::machine::device::state::{Order, Ran};
 use crate::machine::grid::state::{ALONE, Grid};
 use crate::machine::runner::{Hosted, Run};
 use crate::memory::flat::{Arena, Flat};
-use crate::program::env::ProgEnv;
-use crate::program::instr::Op;
+use crate::program::env::{Init, Preload, ProgEnv, Special};
+use crate::program::instr::{Instr, Op};
 use crate::verdict::{Silent, Stop};
-use apart::{Apart, may_be_apart};
+use apart::Apart;
 use guess::{Guess, MOST};
 use in_order::InOrder;
 use std::sync::Arc;
@@ -116,13 +116,26 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
 
 /// Whether blocks of a grid do nothing that others could tell when they do it from, but access memory.
 fn can<C>(grid: &Grid<C>, env: &ProgEnv) -> bool {
-    let Some(entry) = env.function(grid.loaded.entry) else { return false };
-    let calls = |op: Op| matches!(op, Op::Call | Op::CallIndirect);
-    let range = entry.start.0 as usize..entry.end.0 as usize;
-    let own = env.code.get(range).unwrap_or_default();
-    // Who calls may get anywhere.
-    let code = if own.iter().any(|i| calls(i.op)) { &env.code[..] } else { own };
-    grid.loaded.workspace == 0 && code.iter().all(|i| is_plain(i.op))
+    grid.loaded.workspace == 0 && reached(grid, env).0.iter().all(|i| is_plain(i.op))
+}
+
+/// The instructions that a grid may get to, and the registers that functions begin with that it may get to.
+fn reached<'a, C>(grid: &Grid<C>, env: &'a ProgEnv) -> (&'a [Instr], Vec<Preload>) {
+    let Some(entry) = env.function(grid.loaded.entry) else { return (&env.code, Vec::new()) };
+    let own = env.code.get(entry.start.0 as usize..entry.end.0 as usize).unwrap_or_default();
+    if own.iter().any(|i| matches!(i.op, Op::Call | Op::CallIndirect)) {
+        // Who calls may get anywhere.
+        return (&env.code, env.functions.values().flat_map(|f| &f.preloads).copied().collect());
+    }
+    (own, entry.preloads.clone())
+}
+
+/// Whether warps of a grid cannot but have nothing to do with each other, but for device memory.
+fn may_be_apart<C: Explored>(grid: &Grid<C>, env: &ProgEnv) -> bool {
+    let (code, preloads) = reached(grid, env);
+    let meets = |i: &Instr| matches!(i.op, Op::Bar | Op::ClusterArrive { .. } | Op::ClusterWait { .. });
+    let placed = |preload: &Preload| matches!(preload.init, Init::Special(Special::SmId));
+    !C::JOINS && grid.loaded.shared_bytes == 0 && !preloads.iter().any(placed) && !code.iter().any(meets)
 }
 
 const fn is_plain(op: Op) -> bool {

@@ -187,7 +187,9 @@ struct Owes<'a> {
 impl Drop for Owes<'_> {
     fn drop(&mut self) {
         // Who waits is there as long as threads are.
-        let _ = self.done.take().map(|done| self.back.send((self.place, done)));
+        if let Some(done) = self.done.take() {
+            let _ = self.back.send((self.place, done));
+        }
     }
 }
 
