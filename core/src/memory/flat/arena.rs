@@ -347,8 +347,7 @@ impl Arena {
     /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.
     fn live(&self, address: u64, len: u64) -> Option<Range<usize>> {
         if self.over.is_some() {
-            // Nobody would note what is looked at here.
-            return None;
+            return None; // Nobody would note what is looked at here.
         }
         match self.block_at(address, len.max(1)) {
             Some((b, at)) => (!b.is_freed()).then_some(at..at + len as usize),
