@@ -151,6 +151,8 @@ fn time_and_steps_end_every_command() {
         "prove count.ptx --block 32 --max-steps 1000",
         "compare count.ptx --block 32 --for 1s",
         "run empty.ptx --grid 2147483647 --timeout 1s",
+        "run empty.ptx --grid 2147483647 --timeout 1s --threads 2 --engine native",
+        "run count.ptx --grid 8 --block 32 --timeout 1s --threads 2 --engine native",
         &format!("run store.ptx {P} --grid 10000000 --block 1024 --timeout 1s"),
         "prove twice.ptx --for 1s",
         "replay --seed 0 count.ptx --block 32 --timeout 1s",

@@ -1,6 +1,7 @@
 //! What runs, searches and checks do, and the house rules.
 
 mod affine;
+mod ahead;
 mod alive;
 mod bench;
 mod caches;
@@ -44,6 +45,8 @@ mod video;
 mod walk;
 mod warp_size;
 
+#[path = "shared/ahead_programs.rs"]
+mod ahead_programs;
 #[path = "shared/claims.rs"]
 mod claims;
 #[path = "shared/ends.rs"]

@@ -156,6 +156,9 @@ fn killers() -> Vec<Killer> {
 }
 
 mod affine_mutants;
+mod ahead_mutants;
+#[path = "shared/ahead_programs.rs"]
+mod ahead_programs;
 mod alive;
 mod caches;
 #[expect(dead_code, reason = "what was claimed is counted where no error is planted")]
@@ -260,7 +263,8 @@ fn main() {
         let missing: Vec<_> = Mutant::ALL.iter().filter(|m| !named(m)).map(|m| m.name()).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failed::from(format!("{missing:?}"))) }
     }));
-    let families: [(&str, fn()); 19] = [
+    let families: [(&str, fn()); 20] = [
+        ("blocks that run ahead", ahead_mutants::are_noticed),
         ("uniform and affine registers", affine_mutants::are_noticed),
         ("native code", native_mutants::are_noticed),
         ("barriers of clusters", cluster_mutants::are_told_apart),

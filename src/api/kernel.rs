@@ -268,6 +268,13 @@ impl<'a> Kernel<'a> {
         self
     }
 
+    /// Threads of this computer that the blocks of a run are executed on, where nobody observes them; 1 otherwise. No result
+    /// depends on it.
+    pub const fn threads(mut self, threads: u32) -> Self {
+        self.config.threads = threads;
+        self
+    }
+
     /// Warp instructions of a run at most.
     pub const fn max_steps(mut self, steps: u64) -> Self {
         self.config.max_steps = Some(steps);

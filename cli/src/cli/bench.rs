@@ -19,9 +19,9 @@ use clap::builder::PossibleValuesParser;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Measure speed: nine kernels of known size, one thread, results checked.
+/// Measure speed: nine kernels of known size, results checked.
 ///
-/// Ten more, of other kinds, run when they are named or with --more. Prints thread instructions (PTX instructions executed, times threads) per second of CPU time.
+/// Ten more, of other kinds, run when they are named or with --more. Prints thread instructions (PTX instructions executed, times threads) per second of CPU time, or, with --threads, of the clock on the wall.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -30,6 +30,7 @@ Examples:
   warpstep bench --more               the ten kernels of other kinds
   warpstep bench --shift 4            a sixteenth of the work
   warpstep bench --engine interpreter no machine code
+  warpstep bench --threads 2          on two cores, by the clock on the wall
   warpstep bench --memory lsc-mutex --costs --reps 1    messages of a mechanism")]
 pub(super) struct Bench {
     /// Only these kernels.
@@ -58,6 +59,10 @@ pub(super) struct Bench {
     /// its first instruction on (native).
     #[arg(long, value_parser = one_of(&ENGINES), value_name = "ENGINE", default_value = "auto")]
     engine: Engine,
+
+    /// Threads that blocks run on. Where it is given, time is that of the clock on the wall.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    threads: Option<u32>,
 
     /// Run under a check, too: prints how many times longer that takes and the memory of the check.
     #[arg(long, value_name = "CHECK", value_parser = ["races", "bounds"])]
@@ -108,11 +113,11 @@ impl Bench {
 
     fn measure(&self, kernel: &'static str, env: &Arc<ProgEnv>) -> Result<Speed, Failure> {
         let memory = MemoryModel::preset(&self.memory).unwrap_or_default();
-        let config = Config { memory, engine: self.engine, ..Config::default() };
+        let config = Config { memory, engine: self.engine, threads: self.threads.unwrap_or(1), ..Config::default() };
         let mut best = Speed { kernel, cpu_seconds: f64::INFINITY, ..Speed::default() };
         for repetition in 0..self.reps {
             let Some(mut case) = Case::new(kernel, self.shift, env, config.clone())? else { break };
-            let start = Clock::now();
+            let start = Clock::now(self.threads.is_some());
             let stats = case.run(&mut Silent)?;
             best.cpu_seconds = best.cpu_seconds.min(start.elapsed());
             if repetition == 0 {
@@ -137,7 +142,7 @@ impl Bench {
         let Some(mut case) = Case::new(name, self.shift, env, config)? else { return Ok(None) };
         let check = if self.check.as_deref() == Some("bounds") { Check::Bounds } else { Check::Races };
         let mut observers = Observers::none().check(check, env);
-        let start = Clock::now();
+        let start = Clock::now(self.threads.is_some());
         case.run(&mut observers)?;
         let cpu_seconds = start.elapsed();
         let (races, bounds) = (observers.get::<Races>(), observers.get::<Bounds>());
@@ -193,25 +198,42 @@ fn line(speed: &Speed) -> String {
     format!("{kernel:<13} {size:>30} {millions_per_second:>12.0} M/s  {cpu_seconds:.3} s  {verdict}{checked}\n")
 }
 
-/// CPU time of this thread where Linux tells it, else wall time.
-struct Clock(Duration);
+/// CPU time of this thread where Linux tells it, else time on the wall.
+enum Clock {
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "told by Linux"))]
+    Processor(Duration),
+    Wall(Duration),
+}
 
 impl Clock {
     #[cfg(target_os = "linux")]
-    fn now() -> Self {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        Self(now.try_into().unwrap_or_default())
+    fn processor() -> Option<Duration> {
+        rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).try_into().ok()
     }
 
     #[cfg(not(target_os = "linux"))]
+    fn processor() -> Option<Duration> {
+        None
+    }
+
     #[expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
-    fn now() -> Self {
+    fn on_the_wall() -> Duration {
         static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
-        Self(START.elapsed())
+        START.elapsed()
+    }
+
+    /// Now; `wall`: by the clock on the wall.
+    fn now(wall: bool) -> Self {
+        let processor = Self::processor().filter(|_| !wall);
+        processor.map_or_else(|| Self::Wall(Self::on_the_wall()), Self::Processor)
     }
 
     /// Seconds since then.
     fn elapsed(&self) -> f64 {
-        Self::now().0.saturating_sub(self.0).as_secs_f64()
+        let took = match self {
+            Self::Processor(then) => Self::processor().unwrap_or(*then).saturating_sub(*then),
+            Self::Wall(then) => Self::on_the_wall().saturating_sub(*then),
+        };
+        took.as_secs_f64()
     }
 }

@@ -33,6 +33,7 @@ Examples:
       --buffer x:f32:1024=iota --buffer y:f32:1024=random:7 \\
       --arg u32:1024 --arg f32:2.5 --arg buffer:x --arg buffer:y --print y
   warpstep run DIR --save out=result.npy --hash
+  warpstep run DIR --threads 2                the same, sooner
   warpstep run DIR --trace run.json           a timeline for ui.perfetto.dev
   warpstep run DIR --seed 3 --control its     another schedule, another model")]
 pub(super) struct Run {
@@ -73,6 +74,11 @@ pub(super) struct Run {
     /// Take another schedule, at random; the same seed gives the same run on every host.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+
+    /// Threads that the blocks of a launch run on. Nothing that a run comes to depends on it. Of kernels as machine code on flat
+    /// memory, by the default schedule, that nobody observes; whatever else runs on one.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    threads: u32,
 
     #[command(flatten)]
     pub(super) report: ReportFlags,
@@ -142,7 +148,15 @@ impl Run {
         let config = self.common.config(sources)?;
         counted(self.costs, &config.memory)?;
         // A schedule by seed interleaves all blocks that fit, as those of `hunt` do.
-        Ok(Config { seed: self.seed, eager: self.seed.is_some(), small_steps: self.rules, ..config })
+        let (threads, counts_native) = (self.threads, self.stats);
+        Ok(Config {
+            seed: self.seed,
+            eager: self.seed.is_some(),
+            small_steps: self.rules,
+            threads,
+            counts_native,
+            ..config
+        })
     }
 
     /// The form of the report, and whether memory makes steps of its own.

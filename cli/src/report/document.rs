@@ -89,7 +89,7 @@ pub struct Speed {
     pub size: String,
     /// PTX instructions executed, times threads.
     pub thread_instructions: u64,
-    /// CPU time.
+    /// CPU time; with `--threads` the time of the clock on the wall.
     pub cpu_seconds: f64,
     /// Millions of thread instructions per second.
     pub millions_per_second: f64,

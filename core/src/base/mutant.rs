@@ -9,6 +9,14 @@ use super::words;
 words! {
     /// A deliberate error, by the name that `--mutant` takes.
     pub enum Mutant {
+        /// Blocks that run ahead are right whatever those before them have changed (D-ahead).
+        AheadMeets = "ahead-meets",
+        /// Warps that run in any order are right whatever they have in common (D-ahead).
+        AheadApart = "ahead-apart",
+        /// They are right whatever they began with (D-ahead).
+        AheadBegins = "ahead-begins",
+        /// What they read is not noted where accesses are noted by their bytes (D-ahead).
+        AheadReads = "ahead-reads",
         /// Of stores of one instruction to the same bytes the last one takes all of them (D-lsc-bytes).
         LscWholeStores = "lsc-whole-stores",
         /// Under LSC the lanes of an instruction access memory in one step.

@@ -17,6 +17,15 @@ pub struct Stats {
     pub thread_instructions: u64,
 }
 
+impl Stats {
+    /// Adds what was done besides.
+    pub(in crate::machine) const fn add(&mut self, more: Self) {
+        self.warp_instructions += more.warp_instructions;
+        self.thread_instructions = self.thread_instructions.wrapping_add(more.thread_instructions);
+        self.blocks += more.blocks;
+    }
+}
+
 /// Budgets of a run.
 pub struct Budget<'a> {
     /// Warp instructions that may still be executed.
@@ -70,9 +79,27 @@ pub struct Books<'a> {
     pub engine: Engine,
     /// Thread instructions that were executed natively.
     pub native: &'a mut u64,
+    /// The block from which on the run ends where no block is resident, so that others can run ahead (D-ahead).
+    pub stops: Option<u64>,
+    /// Whether somebody asks how much was executed natively.
+    pub counts_native: bool,
+    /// Whether it has ended so.
+    pub between: bool,
 }
 
 impl Books<'_> {
+    /// Whether the run ends before a block, where no other one is resident.
+    #[inline(always)]
+    pub(in crate::machine) fn stops_before(&self, block: u64) -> bool {
+        self.stops.is_some_and(|from| block >= from)
+    }
+
+    /// Where blocks end that may follow each other natively, the next one and the one behind the last being given.
+    #[inline(always)]
+    pub(in crate::machine) fn end(&self, next: u64, total: u64) -> u64 {
+        self.stops.map_or(total, |from| total.min(from.max(next)))
+    }
+
     /// Instructions that a turn may take: its lease, unless a budget ends before; `hold` is what is left of a run's.
     #[inline(always)]
     pub(in crate::machine) fn fuel(&self, lease: u32, hold: u64) -> u32 {
@@ -111,9 +138,6 @@ impl Books<'_> {
             self.stats.push((grid, Stats::default()));
             self.stats.len() - 1
         });
-        let sum = &mut self.stats[at].1;
-        sum.warp_instructions += stats.warp_instructions;
-        sum.thread_instructions = sum.thread_instructions.wrapping_add(stats.thread_instructions);
-        sum.blocks += stats.blocks;
+        self.stats[at].1.add(stats);
     }
 }

@@ -149,6 +149,11 @@ pub struct Config {
     pub small_steps: bool,
     /// What executes kernels.
     pub engine: Engine,
+    /// Threads of this computer that a launch may run on. No result depends on it (D-ahead).
+    pub threads: u32,
+    /// Whether somebody asks how much was machine code ([`Context::native`](crate::machine::Context::native)): that is the same on several threads then, too,
+    /// and on fewer kernels several of them run.
+    pub counts_native: bool,
     /// Whether kernels access memory of the host's process by its addresses: those of the context's own memory lie above them.
     pub host_addresses: bool,
 }
@@ -174,6 +179,8 @@ impl Default for Config {
             keep_finished: false,
             small_steps: false,
             engine: Engine::Auto,
+            threads: 1,
+            counts_native: false,
             host_addresses: false,
         }
     }

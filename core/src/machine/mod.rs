@@ -6,6 +6,7 @@
 //! the only loop that steps. A [`Context`] of one program is what most hosts need; a [`walk`] steps for a search. Knows
 //! nothing of files, of text or of many runs.
 
+mod ahead;
 mod alike;
 mod alone;
 pub mod block;

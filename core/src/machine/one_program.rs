@@ -371,6 +371,13 @@ impl Context {
         self.machine.native()
     }
 
+    /// Blocks that ran ahead of those before them on several threads ([`Config::threads`]), as in their turn, and those that did for
+    /// nothing. No result depends on it.
+    #[must_use]
+    pub fn ahead(&self) -> [u64; 2] {
+        self.machine.ahead()
+    }
+
     /// Warp instructions executed so far, of all launches.
     #[must_use]
     pub fn clock(&self) -> u64 {

@@ -24,7 +24,7 @@ use crate::machine::walk::Walk;
 use crate::machine::walk::Walker;
 use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
-use crate::memory::flat::{Arena, Flat};
+use crate::memory::flat::{Arena, Flat, Slabs};
 use crate::memory::{Accesses, Cx, Delayed, Environment, FermiModel, MemoryModel, SiteHints, WithCopies};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
@@ -39,7 +39,7 @@ trait Quiet {
 
 impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
-        self.go::<_, Best>(Silent, run)
+        if self.may_run_ahead(&run) { self.run_ahead(run) } else { self.go::<_, Best>(Silent, run) }
     }
 }
 
@@ -178,22 +178,32 @@ pub trait Machine: Send + Sync {
     /// Thread instructions of all grids that were executed as machine code.
     fn native(&self) -> u64;
 
+    /// Blocks that ran ahead of those before them, as in their turn, and those that did for nothing.
+    fn ahead(&self) -> [u64; 2];
+
     /// Forgets all grids and messages, after a run that stopped before its end.
     fn abandon(&mut self);
 }
 
 #[derive(Clone)]
-struct Hosted<C, M: Environment> {
-    device: Device<C, M>,
-    config: Config,
+pub(in crate::machine) struct Hosted<C, M: Environment> {
+    pub(in crate::machine) device: Device<C, M>,
+    pub(in crate::machine) config: Config,
     /// What the configuration says of looking for repeated states; each run may leave it out.
     liveness: bool,
-    clock: u64,
-    stats: Vec<(GridId, Stats)>,
+    pub(in crate::machine) clock: u64,
+    pub(in crate::machine) stats: Vec<(GridId, Stats)>,
     /// Messages that were sent since the last run: the observer is told then.
     sent: u32,
     /// Thread instructions that were executed natively.
-    native: u64,
+    pub(in crate::machine) native: u64,
+    /// See [`Books::stops`] and [`Books::between`].
+    pub(in crate::machine) stops: Option<u64>,
+    pub(in crate::machine) between: bool,
+    /// See [`Machine::ahead`].
+    pub(in crate::machine) ahead: [u64; 2],
+    /// Room for copies of memory that was used before.
+    pub(in crate::machine) spare: Slabs,
 }
 
 /// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits. `copies`: they copy asynchronously.
@@ -248,10 +258,12 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             config.device = config.memory.device().map_or(config.device, DeviceShape::of);
         }
         let liveness = config.liveness;
-        Box::new(Self { device, config, liveness, clock: 0, stats: Vec::new(), sent: 0, native: 0 })
+        let (stats, ahead, spare) = (Vec::new(), [0; 2], Slabs::default());
+        let (clock, sent, native, stops, between) = (0, 0, 0, None, false);
+        Box::new(Self { device, config, liveness, clock, stats, sent, native, stops, between, ahead, spare })
     }
 
-    fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
+    pub(in crate::machine) fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
         let Run { oracle, out, order, hold, watch, whole_turns, .. } = run;
         for _ in 0..std::mem::take(&mut self.sent) {
             if S::ON {
@@ -267,11 +279,26 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         let Config { small_steps: small, eager, engine, .. } = self.config;
         let (clock, stats, native, watched) = (self.clock, &mut self.stats, &mut self.native, false);
         let single = order == Order::Single;
-        let mut books =
-            Books { budget, clock, stats, small, watched, whole_turns, single, takes_turns, eager, engine, native };
+        let (stops, between, counts_native) = (self.stops, false, self.config.counts_native);
+        let mut books = Books {
+            budget,
+            clock,
+            stats,
+            small,
+            watched,
+            whole_turns,
+            single,
+            takes_turns,
+            eager,
+            engine,
+            native,
+            stops,
+            counts_native,
+            between,
+        };
         let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
         let ran = T::run(go);
-        self.clock = books.clock;
+        (self.clock, self.between) = (books.clock, books.between);
         ran
     }
 }
@@ -410,6 +437,10 @@ where
 
     fn native(&self) -> u64 {
         self.native
+    }
+
+    fn ahead(&self) -> [u64; 2] {
+        self.ahead
     }
 
     fn abandon(&mut self) {

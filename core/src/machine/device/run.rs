@@ -92,6 +92,9 @@ impl<C: Control, M: Environment> Device<C, M> {
             match context.exec(simd, config, most, cx, books)? {
                 Stepped::On(spent) => {
                     self.last = Some((at, spent));
+                    if books.between {
+                        return Ok(Ran::Spent);
+                    }
                     if order == Order::Single {
                         return Ok(Ran::Spent);
                     }

@@ -19,7 +19,7 @@ use crate::machine::device::message::{GridId, ProgramId};
 use crate::machine::grid::loaded::Loaded;
 use crate::memory::{Cx, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Event, Rule, Sink, Stop, Taker, Who};
+use crate::verdict::{Event, LimitKind, Rule, Sink, Stop, Taker, Who};
 
 /// Instructions that a warp may execute when nothing else is ready: a multiple of the lengths of most short loops, so that
 /// one that spins is in the same state after each turn.
@@ -50,6 +50,10 @@ pub struct Grid<C> {
     pub(in crate::machine) next: u64,
     /// Blocks in all.
     pub(in crate::machine) total: u64,
+    /// Of blocks that run ahead of others: the block before which they end (D-ahead).
+    pub(in crate::machine) until: Option<u64>,
+    /// And whether their warps may take turns in any order, so that memory has to know of each who accesses it.
+    pub(in crate::machine) apart: bool,
     /// Issued blocks that are not complete.
     pub(in crate::machine) resident: u32,
     /// The turn taken last, and whether it was used up: what a deterministic scheduler remembers.
@@ -73,6 +77,8 @@ impl<C: Control> Grid<C> {
             shift: loaded.warps().next_power_of_two().trailing_zeros(),
             next: 0,
             total: loaded.grid.iter().map(|n| u64::from(*n)).product(),
+            until: None,
+            apart: false,
             resident: 0,
             last: None,
             pressure: 0,
@@ -95,7 +101,35 @@ impl<C: Control> Grid<C> {
 
     /// Whether all blocks are complete.
     pub(in crate::machine) const fn done(&self) -> bool {
-        self.next == self.total && self.resident == 0
+        self.next == self.total && self.resident == 0 && self.until.is_none()
+    }
+
+    /// Whether no block is resident, some are complete and others wait.
+    pub(in crate::machine) const fn is_between(&self) -> bool {
+        self.resident == 0 && self.next < self.total
+    }
+
+    /// Makes it one of which blocks run ahead, from the first of some on up to one that is left to others.
+    pub(in crate::machine) fn run_ahead(&mut self, (first, until): (u64, u64), last: Option<(u32, bool)>, apart: bool) {
+        self.blocks.clear();
+        self.ready.fill(0);
+        (self.next, self.until, self.apart) = (first, Some(until), apart);
+        (self.resident, self.last, self.pressure) = (0, last, 0);
+    }
+
+    /// Blocks have run ahead up to one, and have done what they would have done.
+    pub(in crate::machine) fn has_run(&mut self, until: u64, last: Option<(u32, bool)>) {
+        (self.next, self.last, self.pressure) = (until, last, 0);
+    }
+
+    /// Whether blocks behind those that are resident are to be issued, since turns keep being used up.
+    pub(in crate::machine) const fn is_pressed(&self) -> bool {
+        self.pressure >= PRESSURE
+    }
+
+    /// The block before which those end that may be issued.
+    pub(in crate::machine) fn end(&self) -> u64 {
+        self.until.unwrap_or(self.total)
     }
 
     /// Whether it can step: a warp is ready, a block can be issued, or all are complete. `room`: one more grid may execute.
@@ -127,7 +161,7 @@ impl<C: Control> Grid<C> {
 
     /// Whether a block of it can be issued. `room`: one more grid may execute.
     pub fn can_issue(&self, processors: &Processors, room: bool) -> bool {
-        self.next < self.total && (room || self.executing()) && processors.first(&self.loaded).is_some()
+        self.next < self.end() && (room || self.executing()) && processors.first(&self.loaded).is_some()
     }
 
     /// The slot of a resident block.
@@ -267,6 +301,10 @@ impl<C: Control> Grid<C> {
         if !idle && self.pressure < PRESSURE {
             return Ok(());
         }
+        if !idle && self.until.is_some() && !self.apart {
+            // Blocks that run ahead are about to take turns with others.
+            return Err(Stop::Limit(LimitKind::Interrupted));
+        }
         self.issue_some(env, processors, cx, idle)
     }
 
@@ -279,7 +317,7 @@ impl<C: Control> Grid<C> {
         idle: bool,
     ) -> Result<(), Stop> {
         let mut forced = idle;
-        while self.next < self.total {
+        while self.next < self.end() {
             // Where memory is immediate, multiprocessors do not differ.
             let Some(first) = processors.first(&self.loaded) else { break };
             if !forced {

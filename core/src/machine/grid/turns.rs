@@ -99,8 +99,13 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
     if M::NATIVE && !observed && !with.books.small && !with.books.single && worth {
         native.look(with.program, grid, with.books, 0, &with.cx.sink);
     }
+    let with_counts = with.books.counts_native;
     let ended = exec_with(simd, grid, Turns { books: &mut *with.books, ..with }, &mut native);
     *with.books.native += native.leave(grid);
+    if grid.until.is_some() && with_counts && !native.is_plain() {
+        // Where native code was left might be another place in memory that is all there.
+        return Err(Stop::Limit(LimitKind::Interrupted));
+    }
     ended
 }
 
@@ -120,6 +125,16 @@ impl Native {
         let warps = grid.blocks.iter_mut().flatten().flat_map(|block| &mut block.warps);
         warps.for_each(|warp| settle(session, warp));
         session.executed()
+    }
+
+    /// Whether the kernel is machine code, and will be.
+    fn is_settled(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.visits_are_long())
+    }
+
+    /// Whether native code was left nowhere but where it is whatever memory is like.
+    fn is_plain(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.visits_are_long() && session.is_plain())
     }
 
     /// The kernel is interpreted from now on: its visits to native code are too short.
@@ -168,6 +183,10 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
         let chosen = match carried.take() {
             Some(turn) => Some(turn),
             None => {
+                if books.stops_before(grid.next) && grid.is_between() && native.is_settled() {
+                    books.between = true;
+                    break Ok(Held::Spent);
+                }
                 grid.more_blocks(env, processors, cx, books.eager)?;
                 next_turn(&grid.ready, grid.last, Names::Warps(&grid.issued, grid.shift), books.takes_turns, cx.oracle)?
             }
@@ -175,7 +194,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
         let Some(turn) = chosen else {
             break Ok(if grid.done() { Held::Complete } else { Held::Idle });
         };
-        if native.session.as_ref().is_some_and(Session::is_poor) {
+        if grid.until.is_none() && native.session.as_ref().is_some_and(Session::is_poor) {
             *books.native += native.give_up(grid);
         }
         if stats.warp_instructions >= native.after {
@@ -226,7 +245,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     native: &mut Native,
     processors: &mut Processors,
 ) -> Result<Leave, Stop> {
-    let Grid { id, blocks, issued, ready, shift, next, total, last, pressure, loaded, .. } = &mut *grid;
+    let Grid { id, blocks, issued, ready, shift, next, total, until, apart, last, pressure, loaded, .. } = &mut *grid;
     let (shift, watched) = (*shift, books.watched);
     let slot = turn.index >> shift;
     let base = slot << shift;
@@ -235,14 +254,14 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     at.sh.native = native.session.as_mut();
     let after = native.after;
     // Whether the next turn is that of the next warp.
-    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns;
+    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns && !*apart;
     let mask = u32::MAX >> (32 - (1_u32 << shift.min(5)));
     let leave = loop {
         let (mut index, mut begun) = (turn.index, None);
         at.sh.clock = books.clock;
         if in_turn {
             let issued = &mut issued[slot..=slot];
-            let (eager, total) = (books.eager, *total);
+            let (eager, total) = (books.eager, books.end(*next, until.unwrap_or(*total)));
             let after = After { next, total, issued, pressure, processors, eager };
             let whose = Whose { warp: index - base, lease: turn.lease, hold: &mut *hold, ready, base, mask, after };
             let ended = match phases(simd, &mut at, whose, mem, cx, books, stats) {

@@ -1,11 +1,13 @@
 //! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
 
 use super::code::Host;
+use super::each::{Access, Each, What};
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Best, Frame, LaneMask, Pc, Tier, expand, lanes_of};
 use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
 use crate::machine::warp::state::Shared;
+use crate::memory::flat::Does;
 use crate::memory::{Active, Cx, Fault, LocalMemory, Memory};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Instr, Op, Slot};
@@ -25,8 +27,8 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
 }
 
 impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
-    fn place(&self) -> usize {
-        self.mem.arena().begin()
+    fn place(&mut self) -> usize {
+        self.mem.arena_mut().begin(self.sh.who)
     }
 
     fn shared(&mut self) -> &mut [u8] {
@@ -61,25 +63,36 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         self.fault.is_none()
     }
 
-    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, &mut [u8])> {
-        let (begin, block) = self.mem.arena_mut().block_to_use(address, bytes)?;
-        if !S::ON || on(Mutant::NativeQuiet) {
-            return Some((begin, block));
-        }
-        let all = Extent { first: begin, bytes: block.len() as u64 };
+    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)> {
         let owners = self.sites.get(site as usize)?;
+        let all = owners.iter().map(|pc| does(self.sh.env, *pc));
+        let (begin, place, len) = self.mem.arena_mut().block_to_use(address, bytes, Does::all(all))?;
+        if !S::ON || on(Mutant::NativeQuiet) {
+            return Some((begin, place, len));
+        }
+        let all = Extent { first: begin, bytes: len };
         let quiet = owners.iter().fold(all, |quiet, pc| quiet.and(self.cx.sink.quiet(Pc(*pc))));
         let from = (quiet.first - begin).next_multiple_of(unit.into());
         let to = (quiet.first - begin).saturating_add(quiet.bytes);
         let inside = address.checked_sub(begin)?;
-        let holds = from <= inside && inside.saturating_add(bytes) <= to;
-        let part = block.get_mut(usize::try_from(from).ok()?..usize::try_from(to).ok()?)?;
-        holds.then_some((begin + from, part))
+        let holds = from <= inside && inside.saturating_add(bytes) <= to && from <= to && to <= len;
+        holds.then_some((begin + from, place + from as usize, to - from))
     }
 
     fn note(&mut self, warp: u32, rows: &[Row]) -> bool {
         let who = Who { warp, ..self.sh.who };
         self.cx.sink.rows(who, rows) == rows.len()
+    }
+}
+
+/// What an access does that native code makes itself.
+fn does(env: &ProgEnv, pc: u32) -> Does {
+    let i = env.code.get(pc as usize);
+    let access = i.and_then(|i| Access::of(i, env)).map(|access| if access.load { What::Load } else { What::Store });
+    match access.or_else(|| Some(Each::of(i?, env)?.what)) {
+        Some(What::Load) => Does::LOADS,
+        Some(What::Store) => Does::STORES,
+        Some(What::Atomic(..)) | None => Does::BOTH,
     }
 }
 

@@ -6,7 +6,9 @@
 //! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, rows of a segment,
 //! bytes of shared memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
 //! end by the code before each access, or inside of shared memory, whose size is a constant. Sites are forgotten when blocks are
-//! freed, and where at a call the bytes of device memory are no longer where they were; what is lent does not move. While native
+//! freed, and where at a call the bytes of device memory are no longer where they were; what is lent does not move. Where blocks run ahead (D-ahead), sites whose instructions only
+//! load may be given bytes that other threads read as well, through an [`std::sync::Arc`], and nobody writes; a site of which an instruction stores is given bytes of a copy that is
+//! the session's alone, whose room is not changed while it exists. While native
 //! code has called back, it does not run; what it is called with is borrowed again from the same references. The code lives as long as the [`Code`], which
 //! each session that runs it keeps. It is plain data once it is finished, so that threads may share it.
 #![expect(unsafe_code, reason = "machine code is called; the argument stands above")]
@@ -70,8 +72,8 @@ impl std::fmt::Debug for Code {
 
 /// What native code works on beside a frame, and calls back for.
 pub(super) trait Host {
-    /// Where the bytes of device memory are that are not lent.
-    fn place(&self) -> usize;
+    /// A number that changes where sites are of no use any more: where the bytes of device memory are that are not lent.
+    fn place(&mut self) -> usize;
 
     /// The block's shared memory.
     fn shared(&mut self) -> &mut [u8];
@@ -80,9 +82,10 @@ pub(super) trait Host {
     /// an exchange has not been executed then, since not all who take part are there.
     fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool;
 
-    /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them: its address and
-    /// its bytes. Where somebody observes, the part of it where accesses of a site need not be told, from a multiple of `unit`.
-    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, &mut [u8])>;
+    /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them, or a part of it:
+    /// its address, where it is, and how many bytes it has. They are the host's alone where an instruction of the site stores, and stay there while code runs. Where
+    /// somebody observes, the part of it where accesses of a site need not be told, from a multiple of `unit`.
+    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)>;
 
     /// Takes note of accesses of a warp, in their order. False: not of all.
     fn note(&mut self, warp: u32, rows: &[Row]) -> bool;
@@ -418,12 +421,13 @@ unsafe extern "C" fn note<H: Host>(context: *mut Context, common: *mut Common, c
 unsafe extern "C" fn locate<H: Host>(common: *mut Common, site: u32, address: u64, bytes: u64, unit: u32) -> u32 {
     // SAFETY: native code waits, and uses nothing of it meanwhile.
     let host = unsafe { &mut *(*common).host.cast::<H>() };
-    let Some((begin, block)) = host.block(site, address, bytes, unit) else { return 0 };
+    let Some((begin, place, len)) = host.block(site, address, bytes, unit) else { return 0 };
     if address.wrapping_sub(begin) & u64::from(unit - 1) != 0 {
         return 0;
     }
-    let count = ((block.len() as u64 - bytes) >> unit.trailing_zeros()) + 1;
-    let found = Site { address: begin, count, shift: (block.as_mut_ptr() as u64).wrapping_sub(begin) };
+    let Some(more) = len.checked_sub(bytes) else { return 0 };
+    let count = (more >> unit.trailing_zeros()) + 1;
+    let found = Site { address: begin, count, shift: (place as u64).wrapping_sub(begin) };
     // SAFETY: native code knows the numbers of its sites only.
     unsafe { *(*common).sites.add(site as usize) = found };
     1

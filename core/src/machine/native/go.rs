@@ -101,6 +101,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let executed = *fuel - back.left;
     let threads = active * u64::from(executed - back.hidden) - session.partings.fewer(back);
     session.visited(&mut sh.threads, threads, executed);
+    session.checks += u64::from(back.exit == Exit::Check);
     *fuel = back.left;
     flow.pc = back.pc;
     tell(&session.partings, &session.kernel.plan, warp, flow);
@@ -183,6 +184,7 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     let executed = fueled - back.left;
     let threads = u64::from(u32::BITS) * u64::from(executed - back.hidden) - session.apart.fewer(back);
     session.visited(&mut sh.threads, threads, executed);
+    session.checks += u64::from(back.exit == Exit::Check);
     flow.pc = back.pc;
     let rest = *fuel + sh.more - executed;
     let now =

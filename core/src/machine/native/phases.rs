@@ -407,6 +407,7 @@ fn goes_on<C: Control, S: Sink>(
     at.sh.threads = at.sh.threads.wrapping_add(threads);
     session.executed += threads;
     session.instructions += u64::from(executed);
+    session.checks += u64::from(back.exit == Exit::Check);
     let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
     tell(&session.partings, &session.kernel.plan, warp, &mut flow);
     let mut left = back.left;

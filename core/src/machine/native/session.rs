@@ -209,6 +209,8 @@ pub(in crate::machine) struct Session {
     /// Visits to native code, and the warp instructions that were executed in them.
     pub(super) visits: u64,
     pub(super) instructions: u64,
+    /// How often a check failed, so that the interpreter went on.
+    pub(super) checks: u64,
     /// Whether it may be given up.
     auto: bool,
     /// Room for the contexts of warps.
@@ -250,6 +252,16 @@ impl Session {
         self.auto && self.visits > VISITS && self.instructions < SHORT * self.visits
     }
 
+    /// Whether they are long, or so few that they say nothing: far from so short that it is given up.
+    pub(in crate::machine) const fn visits_are_long(&self) -> bool {
+        !self.auto || self.visits < VISITS / 4 || self.instructions >= 4 * SHORT * self.visits
+    }
+
+    /// Whether no check failed: what was native would have been so wherever memory lies.
+    pub(in crate::machine) const fn is_plain(&self) -> bool {
+        self.checks == 0
+    }
+
     /// The kernel is interpreted from now on.
     #[cold]
     pub(in crate::machine) fn give_up(&self) {
@@ -279,6 +291,7 @@ impl Session {
             executed: 0,
             visits: 0,
             instructions: 0,
+            checks: 0,
             auto: engine == Engine::Auto,
             contexts: Contexts::default(),
             rows: Vec::new(),

@@ -7,6 +7,9 @@ use super::block::{Block, nearest};
 use super::heap;
 use super::lent::{Lent, Loans, is_lent};
 use super::mirror::Mirror;
+#[cfg(all(feature = "native", target_arch = "x86_64"))]
+use super::over::Does;
+use super::over::Over;
 use crate::memory::{Fault, Hint, Near, Part, Snapshot, Taken, snapshot};
 use crate::program::env::AddressMap;
 use crate::verdict::{
@@ -32,22 +35,24 @@ pub struct Arena {
     /// The bytes of all blocks, with small gaps between them.
     pub(in crate::memory) bytes: AVec<u8, ConstAlign<64>>,
     /// Blocks by ascending address, and, but for those that lie in what is lent, by ascending place in `bytes`.
-    blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
     /// Bytes of the host's that are lent.
     loans: Loans,
     /// Memory of the host's at its own addresses.
     pub(super) mirror: Option<Box<Mirror>>,
-    /// Whether there is either.
+    /// The memory that this is a view of, where blocks run ahead: it has no bytes of its own then.
+    pub(super) over: Option<Box<Over>>,
+    /// Whether there is any of these.
     pub(super) has_guests: bool,
     /// The address of the first block, if it is aligned as it wants to be.
-    base: u64,
-    cap: Option<u64>,
+    pub(super) base: u64,
+    pub(super) cap: Option<u64>,
 }
 
 impl Arena {
     pub(in crate::memory) fn new(base: u64, cap: Option<u64>) -> Self {
         let (bytes, blocks, loans) = (AVec::new(64), Vec::new(), Loans::default());
-        Self { bytes, blocks, loans, mirror: None, has_guests: false, base, cap }
+        Self { bytes, blocks, loans, mirror: None, over: None, has_guests: false, base, cap }
     }
 
     /// Makes a zeroed block at the next address that is a multiple of `align`; gives its address.
@@ -140,22 +145,38 @@ impl Arena {
         Ok(address)
     }
 
-    /// Whether some of its blocks lie in what is lent.
+    /// Whether some of its blocks lie elsewhere than in the vector.
     #[inline(always)]
     pub(super) const fn has_loans(&self) -> bool {
-        !self.loans.is_empty()
+        !self.loans.is_empty() || self.over.is_some()
     }
 
     /// The bytes at indices of one block.
     #[inline(always)]
     pub(super) fn part(&self, place: Range<usize>) -> Option<&[u8]> {
-        if is_lent(place.start) { self.loans.get(&place) } else { self.bytes.get(place) }
+        if is_lent(place.start) { self.elsewhere(place) } else { self.bytes.get(place) }
+    }
+
+    #[cold]
+    fn elsewhere(&self, place: Range<usize>) -> Option<&[u8]> {
+        match &self.over {
+            Some(over) => over.part(&place),
+            None => self.loans.get(&place),
+        }
     }
 
     /// The same, to be written.
     #[inline(always)]
     pub(super) fn part_mut(&mut self, place: Range<usize>) -> Option<&mut [u8]> {
-        if is_lent(place.start) { self.loans.get_mut(&place) } else { self.bytes.get_mut(place) }
+        if is_lent(place.start) { self.elsewhere_mut(place) } else { self.bytes.get_mut(place) }
+    }
+
+    #[cold]
+    fn elsewhere_mut(&mut self, place: Range<usize>) -> Option<&mut [u8]> {
+        match &mut self.over {
+            Some(over) => over.part_mut(&place),
+            None => self.loans.get_mut(&place),
+        }
     }
 
     /// How many bits addresses have: none of 64 fits 32 of them.
@@ -298,28 +319,36 @@ impl Arena {
         if allowed & need != need {
             return None;
         }
+        if let Some(over) = &self.over {
+            let (found, whole) = over.index(at, len)?;
+            if whole {
+                *hint =
+                    Hint { address: block.address, len: block.len, at: found - (at - block.at), allowed: Hint::READ };
+            }
+            return Some(found);
+        }
         *hint = Hint { address: block.address, len: block.len, at: block.at, allowed };
         Some(at)
     }
 
-    /// Where the vector of bytes is.
+    /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them: its address, where its
+    /// bytes are, which stay there as long as the vector does, and how many it has. `does`: what is done there.
     #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn begin(&self) -> usize {
-        self.bytes.as_ptr() as usize
-    }
-
-    /// The block that all of `len` bytes at an address lie in, when global instructions may read and write them: its address and its
-    /// bytes, which stay where they are as long as the vector does.
-    #[cfg(all(feature = "native", target_arch = "x86_64"))]
-    pub(crate) fn block_to_use(&mut self, address: u64, len: u64) -> Option<(u64, &mut [u8])> {
+    pub(crate) fn block_to_use(&mut self, address: u64, len: u64, does: Does) -> Option<(u64, usize, u64)> {
+        if self.over.is_some() {
+            return self.window(address, len, does);
+        }
         let mut hint = Hint::default();
         self.search(&mut hint, address, len, Hint::READ | Hint::WRITE)?;
         let bytes = self.part_mut(hint.at..hint.at.checked_add(usize::try_from(hint.len).ok()?)?)?;
-        Some((hint.address, bytes))
+        Some((hint.address, bytes.as_mut_ptr() as usize, hint.len))
     }
 
     /// Where `len` bytes at an address are in the vector of bytes, when they are in one block that was not freed.
     fn live(&self, address: u64, len: u64) -> Option<Range<usize>> {
+        if self.over.is_some() {
+            return None; // Nobody would note what is looked at here.
+        }
         match self.block_at(address, len.max(1)) {
             Some((b, at)) => (!b.is_freed()).then_some(at..at + len as usize),
             None => self.mirror.as_ref()?.place(address, len),

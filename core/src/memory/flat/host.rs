@@ -6,7 +6,7 @@ use super::place::addresses;
 use crate::base::{Frame, LaneMask, lanes_of};
 use crate::memory::{Fault, Hint, Near, Taken};
 use crate::program::instr::{MemOp, Space, WarpRequest};
-use crate::verdict::LimitKind;
+use crate::verdict::{LimitKind, Who};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,13 +36,19 @@ impl Arena {
     #[inline(never)]
     pub(super) fn fetch(
         &mut self,
-        mask: LaneMask,
+        (who, mask): (Who, LaneMask),
         rq: &WarpRequest,
         regs: &Frame,
         near: &Near<'_>,
         hint: &mut Hint,
     ) -> Taken {
-        if !matches!(rq.space, Space::Global | Space::Generic) || self.mirror.is_none() {
+        if !matches!(rq.space, Space::Global | Space::Generic) {
+            return Ok(());
+        }
+        if self.over.is_some() {
+            return self.bring((who, mask), rq, regs, (near, hint));
+        }
+        if self.mirror.is_none() {
             return Ok(());
         }
         let (addresses, len) = (addresses(rq, regs), u64::from(rq.bytes()));

@@ -26,9 +26,9 @@ impl Lent for Vec<u8> {
 }
 
 /// The least index of lent bytes.
-const FIRST: usize = usize::MAX / 2 + 1;
+pub(super) const FIRST: usize = usize::MAX / 2 + 1;
 /// Bits of an index that count bytes of one loan; those above, its number.
-const BITS: u32 = usize::BITS / 4 * 3;
+pub(super) const BITS: u32 = usize::BITS / 4 * 3;
 
 /// Whether an index is one of lent bytes.
 #[inline(always)]
@@ -55,7 +55,7 @@ impl Loans {
         Ok(FIRST + ((self.0.len() - 1) << BITS))
     }
 
-    fn find(place: &Range<usize>) -> Option<(usize, Range<usize>)> {
+    pub(super) fn find(place: &Range<usize>) -> Option<(usize, Range<usize>)> {
         let at = place.start.checked_sub(FIRST)?;
         let (number, from) = (at >> BITS, at & ((1 << BITS) - 1));
         Some((number, from..from.checked_add(place.len())?))

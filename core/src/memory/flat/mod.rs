@@ -5,18 +5,25 @@
 
 mod arena;
 mod block;
+mod deeds;
 mod general;
 mod heap;
 mod host;
 mod lent;
 mod mirror;
+mod over;
 mod place;
 mod plain;
+mod shown;
 
 pub use arena::Arena;
+pub(crate) use deeds::{Deeds, Together, Written};
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
 pub use lent::Lent;
 pub use mirror::{HostMemory, HostRange};
+#[cfg(all(feature = "native", target_arch = "x86_64"))]
+pub(crate) use over::Does;
+pub(crate) use over::{Below, Manners, Slabs, View};
 pub(super) use place::addresses;
 pub(crate) use place::{lane_address, places};
 
@@ -77,7 +84,7 @@ impl Memory for Arena {
             tell(told, at, mask, request, regs, near, cx)?;
         }
         if self.has_guests {
-            self.fetch(mask, request, regs, near, cx.hints.at(at.pc))?;
+            self.fetch((at.who, mask), request, regs, near, cx.hints.at(at.pc))?;
         }
         carry_out(self, mask, request, regs, near, cx.hints.at(at.pc))
     }

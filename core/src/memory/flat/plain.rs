@@ -153,14 +153,33 @@ pub(super) fn access<V: Simd, S: Sink>(
 ) -> Taken {
     let known = if S::ON { tell(simd, arena, &on, site, cx)? } else { [Stride::Mixed; 2] };
     if arena.has_guests && site.space == Space::Global {
+        let Active { at, mask, regs, near, .. } = on;
+        if arena.words((at.who, mask), site, regs).is_some() {
+            return Ok(());
+        }
+        let on = Active { at, mask, regs, near, lanes: on.lanes };
         let Active { at, mask, regs, near, .. } = &on;
-        arena.fetch(*mask, &site.request(), regs, near, cx.hints.at(at.pc))?;
+        arena.fetch((at.who, *mask), &site.request(), regs, near, cx.hints.at(at.pc))?;
         // Rows are those of the vector.
         if arena.has_loans() {
             let Active { at, mask, regs, near, .. } = on;
             return carry_out(arena, mask, &site.request(), regs, near, cx.hints.at(at.pc));
         }
+        return go_on(simd, arena, on, site, known, cx);
     }
+    go_on(simd, arena, on, site, known, cx)
+}
+
+/// The same, when what is accessed is there.
+#[inline(always)]
+fn go_on<V: Simd, S: Sink>(
+    simd: V,
+    arena: &mut Arena,
+    on: Active<'_, '_>,
+    site: Plain32,
+    known: [Stride; 2],
+    cx: &mut Cx<'_, S>,
+) -> Taken {
     if site.op == MemOp::Load {
         load(simd, arena, on, site, known, cx)
     } else {
