@@ -6,7 +6,7 @@
 //! others are ([`Control::watch`]). With [`Grouping::One`] a group is one lane; with [`Grouping::Any`] any part of a group may
 //! run (`parts`).
 
-use super::{Control, Flow, Grouping, Idle, Next, Standing, TokenKind, Wait};
+use super::{Control, Flow, Grouping, Idle, Next, Standing, TokenKind, Wait, Waiting};
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::choice::{Fair, Menu, Oracle, Site};
 use crate::verdict::Stop;
@@ -368,7 +368,7 @@ impl Control for Its {
         (self.starved, self.turn, self.since) = (0, 0, [0; LANES]);
     }
 
-    fn aside(&self, flow: Flow) -> Option<(SmallVec<[(LaneMask, u32); 8]>, u32)> {
+    fn aside(&self, flow: Flow) -> Option<(Waiting, u32)> {
         let most = (PATIENCE - 1).saturating_sub(self.starved);
         let mut others = SmallVec::new();
         if self.together.is_some() {

@@ -113,6 +113,9 @@ impl Standing {
     }
 }
 
+/// Lanes that wait, and their addresses.
+pub type Waiting = SmallVec<[(LaneMask, u32); 8]>;
+
 /// A control model: the execution state of a warp.
 pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// Whether running lanes can meet others without an instruction that says so.
@@ -165,7 +168,7 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
 
     /// Where those who are behind run next, as long as nobody else decides that: the other lanes that are ready, by their addresses,
     /// and how many instructions there may be until those that have waited long come first. `None`: it is not so simple.
-    fn aside(&self, _flow: Flow) -> Option<(SmallVec<[(LaneMask, u32); 8]>, u32)> {
+    fn aside(&self, _flow: Flow) -> Option<(Waiting, u32)> {
         None
     }
 

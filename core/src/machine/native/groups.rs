@@ -5,11 +5,9 @@
 use super::apart::Apart;
 use super::context::RUNS;
 use super::plan::Plan;
-use crate::base::LaneMask;
 use crate::choice::Fair;
-use crate::machine::control::{Control, Flow};
+use crate::machine::control::{Control, Flow, Waiting};
 use crate::machine::warp::state::Warp;
-use smallvec::SmallVec;
 
 impl Apart {
     /// Gets ready for the lanes of a flow, which may execute `most` instructions and have executed some that their model was not told
@@ -59,8 +57,8 @@ impl Apart {
     }
 
     /// Those who wait go on by way of the machine; gives them with their addresses.
-    fn put_back<C>(&mut self, plan: &Plan, warp: &mut Warp<C>) -> SmallVec<[(LaneMask, u32); 8]> {
-        let mut all = SmallVec::new();
+    fn put_back<C>(&mut self, plan: &Plan, warp: &mut Warp<C>) -> Waiting {
+        let mut all = Waiting::new();
         let mut rest = std::mem::take(&mut self.all.places);
         while rest != 0 {
             let n = rest.trailing_zeros() as usize;

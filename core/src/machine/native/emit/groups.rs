@@ -39,7 +39,7 @@ impl Emit<'_, '_> {
         self.b.set_cold_block(meet);
         self.b.ins().brif(behind, meet, &[], go, &[]);
         self.b.switch_to_block(meet);
-        let (unlike, full) = (self.unlike(k), self.is_full());
+        let (unlike, full) = (self.unlike(k, self.who.mask), self.is_full());
         let stays = self.b.ins().bor(unlike, full);
         let (leave, wait) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(stays, leave, &[], wait, &[]);
@@ -69,7 +69,7 @@ impl Emit<'_, '_> {
         let (leave, go) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(leave);
         self.hand_over(k, high);
-        let (unlike, full) = (self.unlike(high), self.is_full());
+        let (unlike, full) = (self.unlike(high, waits), self.is_full());
         let stays = self.b.ins().bor(unlike, full);
         self.b.ins().brif(stays, leave, &[], go, &[]);
         self.b.switch_to_block(leave);
@@ -162,21 +162,23 @@ impl Emit<'_, '_> {
         self.put_predicates([k]);
         let to = common!(self, types::I64, numbers);
         let first = self.first_number(k);
-        for (at, half, halves, value) in self.held_values(k) {
-            let place = offset(8 * (first + at));
+        let at = offset_of!(Groups, waiting) + 4 * usize::from(place);
+        let before = self.noted(types::I32, at);
+        for (number, half, halves, value) in self.held_values(k) {
+            let place = offset(8 * (first + number));
             let mut value = value;
             if halves && !on(Mutant::NativeHalves) {
-                // A half of which nobody comes has no number of its own.
+                // A half of which nobody comes has no number of its own: that of those who wait stays, if there are any.
                 let ty = self.b.func.dfg.value_type(value);
                 let old = self.b.ins().load(ty, trusted(), to, place);
-                let own = if half == 0 { (1 << HALF) - 1 } else { !((1 << HALF) - 1) & i64::from(u32::MAX) };
-                let own = self.b.ins().band_imm(mask, own);
-                value = self.b.ins().select(own, value, old);
+                let nobody = self.b.ins().band_imm(mask, half_lanes(half));
+                let nobody = self.b.ins().icmp_imm(IntCC::Equal, nobody, 0);
+                let kept = self.b.ins().icmp_imm(IntCC::NotEqual, before, 0);
+                let kept = self.b.ins().band(kept, nobody);
+                value = self.b.ins().select(kept, old, value);
             }
             self.b.ins().store(trusted(), value, to, place);
         }
-        let at = offset_of!(Groups, waiting) + 4 * usize::from(place);
-        let before = self.noted(types::I32, at);
         let all = self.b.ins().bor(before, mask);
         self.note_of(at, all);
         let places = self.noted(types::I64, offset_of!(Groups, places));
@@ -185,28 +187,32 @@ impl Emit<'_, '_> {
         self.note_of(offset_of!(Groups, places), places);
     }
 
-    /// Whether somebody waits before an instruction for whom a register has other numbers than for those who run: an assumption does
-    /// not hold. Zero: nobody.
-    fn unlike(&mut self, k: usize) -> Value {
+    /// Whether lanes come to where others wait for whom a register has other numbers: an assumption does not hold. Zero: they do not.
+    fn unlike(&mut self, k: usize, mask: Value) -> Value {
         let none = self.b.ins().iconst(types::I64, 0);
         let Some(place) = self.plan.waits[k].filter(|_| self.plan.verify && !on(Mutant::NativeUnlike)) else {
             return none;
         };
         let from = common!(self, types::I64, numbers);
         let first = self.first_number(k);
+        let waiting = self.noted(types::I32, offset_of!(Groups, waiting) + 4 * usize::from(place));
         let mut differ = none;
-        for (at, _, _, value) in self.held_values(k) {
+        for (number, half, halves, value) in self.held_values(k) {
             let ty = self.b.func.dfg.value_type(value);
-            let old = self.b.ins().load(ty, trusted(), from, offset(8 * (first + at)));
+            let old = self.b.ins().load(ty, trusted(), from, offset(8 * (first + number)));
             let mut other = self.b.ins().bxor(value, old);
             if ty != types::I64 {
                 other = self.b.ins().uextend(types::I64, other);
             }
+            // A half has a number where somebody of it is there.
+            let lanes = if halves { half_lanes(half) } else { u32::MAX.into() };
+            let (own, others) = (self.b.ins().band_imm(mask, lanes), self.b.ins().band_imm(waiting, lanes));
+            let nobody = self.b.ins().iconst(types::I64, 0);
+            let other = self.b.ins().select(own, other, nobody);
+            let other = self.b.ins().select(others, other, nobody);
             differ = self.b.ins().bor(differ, other);
         }
-        let waiting = self.noted(types::I32, offset_of!(Groups, waiting) + 4 * usize::from(place));
-        let nobody = self.b.ins().icmp_imm(IntCC::Equal, waiting, 0);
-        self.b.ins().select(nobody, none, differ)
+        differ
     }
 
     /// Whether no more runs can be noted: not zero.
@@ -279,6 +285,11 @@ impl Emit<'_, '_> {
             self.b.def_var(variable, value);
         }
     }
+}
+
+/// The lanes of a half.
+const fn half_lanes(half: usize) -> i64 {
+    ((1 << HALF) - 1) << (HALF * half as i64)
 }
 
 /// The places up to that of an instruction.
