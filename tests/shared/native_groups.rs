@@ -32,7 +32,7 @@ const TICKET: &str = "
 ";
 
 /// Loops that lanes leave one after the other; the numbers of rounds are on a line, or lie anywhere.
-const LOOPS: [&str; 9] = [
+const LOOPS: [&str; 10] = [
     "mov.u32 %i, 0; A: TICKET add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %t; @%p bra A; TICKET",
     // From the last lane to the first, and two ways out.
     "and.b32 %x, %t, 7; mov.u32 %i, 0;
@@ -55,6 +55,9 @@ const LOOPS: [&str; 9] = [
     // Lanes part at a branch to where the others go on, too.
     "and.b32 %x, %t, 3; setp.eq.u32 %p, %x, 1; @%p bra C; mov.u32 %i, 0;
      A: and.b32 %y, %t, %i; setp.lt.u32 %q, %y, 3; @%q bra B; B: TICKET add.u32 %i, %i, 1; setp.lt.u32 %s, %i, 200; @%s bra A; C: TICKET",
+    // The same behind what is the interpreter's.
+    "TICKET TICKET TICKET TICKET TICKET mov.u32 %y, %clock; and.b32 %x, %t, 3; setp.eq.u32 %p, %x, 1; @%p bra C; mov.u32 %i, 0;
+     A: TICKET add.u32 %i, %i, 1; setp.lt.u32 %s, %i, 200; @%s bra A; C: TICKET",
     // Those who are behind jump over those who wait.
     "and.b32 %x, %t, 3; setp.eq.u32 %p, %x, 0; @%p bra B; setp.eq.u32 %q, %x, 1; @%q bra C;
      TICKET bra D; B: TICKET bra D; C: TICKET TICKET D: TICKET",

@@ -166,6 +166,7 @@ impl Alone<'_, '_> {
             threads: 0,
             turn: 0,
             runs: None,
+            begun: 0,
             more: 0,
             exited: 0,
             native: None,

@@ -123,6 +123,7 @@ impl<'a, C: Control> Executing<'a, C> {
             threads: 0,
             turn: 0,
             runs: None,
+            begun: 0,
             more: 0,
             exited: 0,
             native: None,

@@ -136,7 +136,7 @@ fn split<C: Control>(
         Ordering::Equal => return None,
     };
     let (others, patience) = warp.control.aside(*flow)?;
-    let executed = sh.turn - *fuel;
+    let executed = sh.begun + sh.turn - *fuel;
     let own = executed - sh.runs.map_or(0, |(_, told)| told);
     if !others.is_empty() || own > patience {
         return None;
@@ -147,7 +147,7 @@ fn split<C: Control>(
     warp.control.regrouped(*flow, &[(waits, high)], &[all], own);
     let rest = *fuel + sh.more;
     *fuel = rest.min(Fair::GROUP.get());
-    (sh.runs, sh.more, sh.turn) = (Some((runs, executed)), rest - *fuel, executed + *fuel);
+    (sh.runs, sh.more, sh.turn) = (Some((runs, executed)), rest - *fuel, executed - sh.begun + *fuel);
     Some(())
 }
 
@@ -170,7 +170,7 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     let Some(number) = ready(&session.kernel.plan, warp, *flow) else { return interpret(next) };
     let Session { kernel, sites, lanes, trip, partings, apart, rows, .. } = &mut *session;
     let (plan, Some(code)) = (&kernel.plan, kernel.code(true)) else { return interpret(u32::MAX) };
-    let before = sh.turn - *fuel;
+    let before = sh.begun + sh.turn - *fuel;
     let told = sh.runs.map_or(0, |(_, told)| told);
     let given = apart.begin(plan, warp, *flow, (*fuel + sh.more, before - told), !cx.oracle.takes_turns());
     let (watch, fueled) = if let Some(given) = given { (u32::MAX, given) } else { (warp.control.watch(), *fuel) };
@@ -196,7 +196,7 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
             sh.runs = Some((flow.mask, told));
         }
     }
-    (sh.more, sh.turn) = (rest - *fuel, before + executed + *fuel);
+    (sh.more, sh.turn) = (rest - *fuel, before - sh.begun + executed + *fuel);
     (session.lanes.0, session.lanes.2) = (flow.mask, flow.mask.count_ones());
     let at = (back.pc - session.kernel.plan.function.start.0) as usize;
     warp.lines.0.at = Some((at as u32, flow.mask));

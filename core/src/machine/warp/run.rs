@@ -57,7 +57,7 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
             }
         };
         let now = left.min(lease);
-        sh.more = left - now;
+        (sh.more, sh.begun) = (left - now, before);
         let used = run_flow(simd, warp, (flow, went), now, sh, mem, cx)?;
         left -= used;
         // What others have executed meanwhile, the control model knows.

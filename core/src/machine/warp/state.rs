@@ -89,6 +89,8 @@ pub struct Shared<'a> {
     pub exited: u32,
     /// Who runs by now of a turn's lanes, and how many of its instructions are told, where native code has let others run before.
     pub runs: Option<(LaneMask, u32)>,
+    /// Instructions that they had executed natively when the turn was handed over.
+    pub begun: u32,
     /// Fuel that lanes have when it has been looked again who runs.
     pub more: u32,
     /// Fuel of the current turn: what is left of it says how far the clock is.
