@@ -35,8 +35,6 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeUnseen,
     Mutant::NativeNegative,
     Mutant::NativePass,
-    Mutant::NativeHalves,
-    Mutant::NativeUnlike,
     Mutant::NativeRuns,
 ];
 

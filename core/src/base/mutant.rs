@@ -438,10 +438,6 @@ words! {
         NativeArrive = "native-arrive",
         /// Lanes go past those that wait before them (native).
         NativePass = "native-pass",
-        /// A half of which nobody comes has a number of its own (native).
-        NativeHalves = "native-halves",
-        /// Lanes meet others that have other numbers (native).
-        NativeUnlike = "native-unlike",
         /// It is not noted who has run before others (native).
         NativeRuns = "native-runs",
         /// What a function is filled with is dead behind its last use (D-live).

@@ -167,7 +167,7 @@ impl Emit<'_, '_> {
         for (number, half, halves, value) in self.held_values(k) {
             let place = offset(8 * (first + number));
             let mut value = value;
-            if halves && !on(Mutant::NativeHalves) {
+            if halves {
                 // A half of which nobody comes has no number of its own: that of those who wait stays, if there are any.
                 let ty = self.b.func.dfg.value_type(value);
                 let old = self.b.ins().load(ty, trusted(), to, place);
@@ -190,7 +190,7 @@ impl Emit<'_, '_> {
     /// Whether lanes come to where others wait for whom a register has other numbers: an assumption does not hold. Zero: they do not.
     fn unlike(&mut self, k: usize, mask: Value) -> Value {
         let none = self.b.ins().iconst(types::I64, 0);
-        let Some(place) = self.plan.waits[k].filter(|_| self.plan.verify && !on(Mutant::NativeUnlike)) else {
+        let Some(place) = self.plan.waits[k].filter(|_| self.plan.verify) else {
             return none;
         };
         let from = common!(self, types::I64, numbers);
