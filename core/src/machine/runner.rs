@@ -4,6 +4,7 @@
 
 use crate::base::{Baseline, Best, LaneTables, Tier};
 use crate::choice::Oracle;
+use crate::machine::ahead::Remembered;
 use crate::machine::alone::Apart;
 use crate::machine::books::{Books, Budget, Stats};
 use crate::machine::bounds::Stopwatch;
@@ -204,6 +205,8 @@ pub(in crate::machine) struct Hosted<C, M: Environment> {
     pub(in crate::machine) ahead: [u64; 2],
     /// Room for copies of memory that was used before.
     pub(in crate::machine) spare: Slabs,
+    /// What launches have shown of the next ones that run ahead.
+    pub(in crate::machine) remembered: Remembered,
 }
 
 /// A device for programs of a target: 70 for `sm_70`, with addresses of 32 or 64 bits. `copies`: they copy asynchronously.
@@ -258,9 +261,22 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             config.device = config.memory.device().map_or(config.device, DeviceShape::of);
         }
         let liveness = config.liveness;
-        let (stats, ahead, spare) = (Vec::new(), [0; 2], Slabs::default());
+        let (stats, ahead, spare, remembered) = (Vec::new(), [0; 2], Slabs::default(), Remembered::default());
         let (clock, sent, native, stops, between) = (0, 0, 0, None, false);
-        Box::new(Self { device, config, liveness, clock, stats, sent, native, stops, between, ahead, spare })
+        Box::new(Self {
+            device,
+            config,
+            liveness,
+            clock,
+            stats,
+            sent,
+            native,
+            stops,
+            between,
+            ahead,
+            spare,
+            remembered,
+        })
     }
 
     pub(in crate::machine) fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {

@@ -13,7 +13,7 @@ use crate::machine::books::Stats;
 use crate::machine::control::Explored;
 use crate::machine::device::message::GridId;
 use crate::machine::runner::Hosted;
-use crate::memory::flat::{Below, Deeds, Flat, Slabs, Together, View, Written};
+use crate::memory::flat::{Below, Deeds, Flat, Former, Slabs, Together, View};
 use std::sync::Arc;
 
 /// Bytes that are written at most: what memory was like before is kept of all of them.
@@ -36,7 +36,7 @@ pub(super) struct Apart<'a> {
     warps: u32,
     all: Together,
     /// What memory was like before, by chunk.
-    kept: Vec<Written>,
+    kept: Vec<Former>,
     before: Before,
     /// Whether all blocks are over, and have nothing to do with each other.
     pub holds: bool,
@@ -66,9 +66,7 @@ impl<'a> Apart<'a> {
 
     /// All is as it was.
     pub fn put_back<C: Explored + 'static>(self, of: &mut Hosted<C, Flat>, memory: &mut Below) {
-        for mut written in self.kept.into_iter().rev() {
-            written.exchange(memory);
-        }
+        self.kept.iter().rev().for_each(|former| former.restore(memory));
         let Before { clock, native, ahead, stats, next, last } = self.before;
         let vain = of.ahead[0] - ahead[0];
         (of.clock, of.native, of.stats, of.ahead) = (clock, native, stats, [ahead[0], of.ahead[1] + vain]);
@@ -87,11 +85,13 @@ impl<C: Explored + 'static> Judge<C> for Apart<'_> {
 
     fn look(&mut self, of: &mut Hosted<C, Flat>, under: &mut Arc<Below>, all: Vec<Done>, spare: &mut Slabs) -> bool {
         let (fits, mut written) = (all.iter().all(|done| self.fits(done)) && !is_slow(&all), Vec::new());
-        for Done { chunk, last, stats, native, deeds, .. } in all {
+        for done in all {
+            let work = done.work();
+            let Done { chunk, last, stats, native, deeds, .. } = done;
             let changes = deeds.map(Deeds::written);
             of.ahead[usize::from(!fits)] += chunk.until - chunk.first;
             if fits {
-                self.guess.was_right(chunk, last, stats.warp_instructions, self.warps);
+                self.guess.was_right(chunk, last, work, self.warps);
                 self.guess.over(true);
                 of.count(chunk.until, last, (stats, native));
                 written.extend(changes);
@@ -100,9 +100,9 @@ impl<C: Explored + 'static> Judge<C> for Apart<'_> {
             }
         }
         let Some(memory) = Arc::get_mut(under) else { return false };
-        for mut changes in written {
-            changes.exchange(memory);
-            self.kept.push(changes);
+        for changes in written {
+            self.kept.push(changes.exchange(memory));
+            changes.leave(spare);
         }
         self.holds = fits && of.grid().is_some_and(|(grid, _)| !grid.is_between());
         fits

@@ -1,17 +1,26 @@
 //! How many blocks run ahead at a time, and whose turn was last when they begin.
 
-use crate::memory::flat::{Manners, View};
+use crate::machine::device::message::{GridId, ProgramId};
+use crate::memory::flat::Manners;
+use crate::program::env::FuncId;
 
 /// Whose turn was last, and whether it was used up.
 pub(super) type Last = Option<(u32, bool)>;
 
-/// Warp instructions of a chunk: at first, and at most, so that what it writes stays near.
-const FEW: u64 = 1 << 15;
-const MANY: u64 = 1 << 17;
+/// Warp instructions of a chunk, so that beginning and looking at one is little beside it.
+const MANY: u64 = 1 << 18;
+/// Bytes that a chunk writes, so that they stay near until they are looked at; and that all of a wave do.
+const NEAR: u64 = 1 << 18;
+const WIDE: u64 = 1 << 23;
 /// Warp instructions of a chunk at most: one that waits for what others would write waits for ever, since nothing that they do is seen.
 pub(super) const MOST: u64 = 1 << 25;
-/// Chunks of a wave, for each thread: what is over sooner leaves the thread to another one.
-const SHARE: u64 = 4;
+/// Chunks of a wave for each thread, at first and at most: what is over sooner leaves the thread to another one.
+const FEW: u64 = 4;
+const SHARE: u64 = 16;
+/// Blocks of a chunk at most, for each of one of the wave before: what was cheap so far may not be.
+const GROWTH: u64 = 4;
+/// Warp instructions that are worth to be divided.
+const WORTH: u64 = 1 << 17;
 /// How often nothing comes of a wave, one after the other, until nobody tries any more.
 const PATIENCE: u32 = 3;
 
@@ -26,62 +35,147 @@ pub(super) struct Chunk {
 }
 
 /// What is known of a launch whose blocks run ahead.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Guess {
+    /// Whose it is.
+    pub grid: Option<GridId>,
     /// The block from which on they do. `None`: they do not.
     pub from: Option<u64>,
     /// What is known of buffers.
     pub manners: Manners,
-    /// How far the warp whose turn was last is behind the one a block before; not known before a block was looked at.
+    /// How far the warp whose turn was last is behind the one a block before: one warp, before anything is known.
     shift: Option<u32>,
-    /// Warp instructions of a block, where one was looked at, and of a chunk.
-    each: Option<u64>,
-    size: u64,
+    /// Whether a block alone has shown that: how blocks follow each other; and whether it was wrong, so that one is asked.
+    sure: bool,
+    doubt: bool,
+    /// Warp instructions of a block, and bytes that one writes, where one was looked at.
+    each: Option<(u64, u64)>,
+    /// Blocks of a chunk of the last wave.
+    blocks: u64,
+    /// Chunks of a wave for each thread.
+    share: u64,
     /// Waves of which nothing came, one after the other.
     vain: u32,
     /// Whether whose turn was last was guessed in vain, or blocks take turns with each other.
     pub irregular: bool,
+    /// Whether blocks that ran in any order had nothing to do with each other.
+    pub apart: bool,
 }
 
 impl Default for Guess {
     fn default() -> Self {
-        Self { from: Some(0), manners: Manners::new(), shift: None, each: None, size: FEW, vain: 0, irregular: false }
+        let (from, manners) = (Some(0), Manners::new());
+        Self {
+            grid: None,
+            from,
+            manners,
+            shift: None,
+            sure: false,
+            doubt: false,
+            each: None,
+            blocks: 1,
+            share: FEW,
+            vain: 0,
+            irregular: false,
+            apart: false,
+        }
     }
+}
+
+/// The kernel of a launch, and its block.
+pub(super) type Of = (ProgramId, FuncId, [u32; 3]);
+
+/// Launches that something is remembered of at most.
+const REMEMBERED: usize = 16;
+
+/// What launches have shown of the next ones of their kernels: nothing that decides a result.
+#[derive(Default, Debug)]
+pub(in crate::machine) struct Remembered(Vec<(Of, Guess)>);
+
+/// A copy begins anew.
+impl Clone for Remembered {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Remembered {
+    /// What a launch begins with.
+    pub(super) fn recall(&self, of: Of, grid: GridId) -> Guess {
+        let known = self.0.iter().find(|(o, _)| *o == of).map(|(_, guess)| guess.clone());
+        Guess { grid: Some(grid), from: None, ..known.unwrap_or_default() }
+    }
+
+    /// Takes note of what a launch has shown.
+    pub(super) fn keep(&mut self, of: Of, guess: &Guess) {
+        self.0.retain(|(o, _)| *o != of);
+        self.0.truncate(REMEMBERED - 1);
+        let mut own = guess.clone();
+        own.manners.iter_mut().for_each(|manner| manner.exact = false);
+        self.0.insert(0, (of, Guess { sure: false, doubt: false, vain: 0, irregular: guess.apart, ..own }));
+    }
+}
+
+/// What a wave is taken from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest {
+    /// The first block that is left, and how many there are of the launch.
+    pub first: u64,
+    pub total: u64,
+    /// Blocks side by side, which often access the same rows; 1: that makes no difference.
+    pub row: u64,
+    /// What it begins with.
+    pub last: Last,
 }
 
 impl Guess {
     /// The chunks of the next wave: the first one begins with what is known to be so.
-    pub fn wave(&self, view: View, (first, total): (u64, u64), last: Last, (threads, warps): (u32, u32)) -> Vec<Chunk> {
-        if self.shift.is_none() && view == View::InOrder {
-            // One block says how blocks follow each other.
-            return vec![Chunk { first, until: first + 1, last }];
-        }
-        let (left, count, shift) = (total - first, u64::from(threads) * SHARE, self.shift.unwrap_or(0));
-        let blocks = self.each.map_or(1, |each| self.size / each.max(1)).clamp(1, left.div_ceil(count));
-        // What blocks at a multiple of a power of two begin with lies at the beginning of a page more often than not.
-        let unit = 1 << blocks.ilog2();
-        let end = |k: u64| ((first + (k + 1) * blocks) / unit * unit).min(total);
+    pub fn wave(&self, rest: Rest, (threads, warps): (u32, u32)) -> Vec<Chunk> {
+        let Rest { first, total, last, .. } = rest;
+        let blocks = self.blocks_of_chunk(rest, threads.into());
+        let (_, bytes) = self.each.unwrap_or((0, 0));
+        let count = (u64::from(threads) * self.share).min(WIDE / (blocks * bytes).max(1)).max(threads.into());
+        let shift = self.shift.unwrap_or(warps.saturating_sub(1));
+        // What blocks at a multiple begin with lies at the beginning of a page, or of a row, more often than not.
+        let alone = u64::from(self.doubt);
+        let end = |k: u64| {
+            if k < alone { first + 1 } else { ((first + (k + 1 - alone) * blocks) / blocks * blocks).min(total) }
+        };
         let ends = (0..count).map(end).scan(first, |before, until| Some((std::mem::replace(before, until), until)));
         let chunk = |(begin, until)| Chunk {
             first: begin,
             until,
             // What the first one begins with is known.
-            last: if begin == first {
-                last
-            } else {
-                last.map(|(warp, spent)| (moved(warp, (begin - first, shift), warps), spent))
-            },
+            last: if begin == first { last } else { moved(last, (begin - first, shift), warps) },
         };
         ends.filter(|(begin, until)| begin < until).map(chunk).collect()
     }
 
-    /// A chunk has done what it would have done in its turn.
-    pub fn was_right(&mut self, chunk: Chunk, last: Last, instructions: u64, warps: u32) {
+    /// Blocks of a chunk: a power of two, or as many rows.
+    fn blocks_of_chunk(&self, Rest { first, total, row, .. }: Rest, threads: u64) -> u64 {
+        let Some((each, bytes)) = self.each else { return 1 };
+        let most = (total - first).div_ceil(threads * FEW).max(1);
+        let fit = (MANY / each.max(1)).min(NEAR / bytes.max(1)).max(1);
+        let blocks = fit.min(self.blocks.saturating_mul(GROWTH)).min(most);
+        if row > 1 && row <= most && blocks < row && row <= 8 * blocks {
+            return row;
+        }
+        let unit = if blocks >= row { row } else { 1 };
+        unit << (blocks / unit).ilog2()
+    }
+
+    /// A chunk has done what it would have done in its turn: so many instructions, and bytes.
+    pub fn was_right(&mut self, chunk: Chunk, last: Last, (instructions, bytes): (u64, u64), warps: u32) {
         let blocks = chunk.until - chunk.first;
-        self.each = Some(instructions / blocks.max(1));
-        if self.shift.is_none() && blocks == 1 {
+        let (each, _) = self.each.unwrap_or((0, 0));
+        // What blocks had to do a while ago is forgotten slowly.
+        let now = (instructions / blocks.max(1)).max(each - each / 8);
+        self.each = Some((now, bytes / blocks.max(1)));
+        self.blocks = blocks;
+        if !self.sure && blocks == 1 {
             let (warps, turn) = (warps.max(1), |last: Last| last.map_or(0, |(warp, _)| warp));
             self.shift = Some((turn(last) % warps + warps - turn(chunk.last) % warps) % warps);
+            (self.sure, self.doubt) = (true, false);
         }
     }
 
@@ -91,34 +185,42 @@ impl Guess {
         if sure {
             return false;
         }
+        // Single blocks often write one page.
+        if self.each.is_none() {
+            return true;
+        }
         let Some(manner) = self.manners.get_mut(buffer) else { return false };
         let new = !manner.exact;
         (manner.exact, manner.written) = (manner.written, true);
         new
     }
 
-    /// A chunk began with something else than what was so.
-    pub const fn was_wrong(&mut self) {
-        (self.shift, self.irregular) = (None, true);
+    /// A chunk began with something else than what was so. Gives whether that was only supposed.
+    pub const fn was_wrong(&mut self) -> bool {
+        let supposed = !self.sure;
+        (self.sure, self.doubt, self.irregular) = (false, true, self.irregular | !supposed);
+        supposed
     }
 
     /// A wave of several chunks is over, of which more than the first one was right, or not. False: nobody tries any more.
     pub fn over(&mut self, useful: bool) -> bool {
-        (self.vain, self.size) =
-            if useful { (0, (2 * self.size).min(MANY)) } else { (self.vain + 1, (self.size / 2).max(FEW)) };
+        (self.vain, self.share) =
+            if useful { (0, (4 * self.share).min(SHARE)) } else { (self.vain + 1, (self.share / 4).max(FEW)) };
         self.vain < PATIENCE
     }
 
     /// Whether so few instructions are left that others need not be asked.
     pub fn is_short(&self, blocks: u64) -> bool {
-        self.each.is_some_and(|each| blocks.saturating_mul(each) < 4 * FEW)
+        self.each.is_some_and(|(each, _)| blocks.saturating_mul(each) < WORTH)
     }
 }
 
-/// The warp so many blocks on.
-fn moved(warp: u32, (blocks, shift): (u64, u32), warps: u32) -> u32 {
+/// Whose turn was last so many blocks on.
+fn moved(last: Last, (blocks, shift): (u64, u32), warps: u32) -> Last {
     let warps = u64::from(warps.max(1));
-    u32::try_from((u64::from(warp) + blocks % warps * u64::from(shift)) % warps).unwrap_or(warp)
+    let (warp, spent) = last.unwrap_or_default();
+    let warp = u32::try_from((u64::from(warp) + blocks % warps * u64::from(shift)) % warps).unwrap_or(warp);
+    Some((warp, spent))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl InOrder<'_> {
             let Some(deeds) = done.deeds.as_ref() else { break };
             learned |= deeds.teach(&mut self.guess.manners);
             if done.chunk.last != last && !on(Mutant::AheadBegins) {
-                self.guess.was_wrong();
+                learned |= self.guess.was_wrong();
                 break;
             }
             if !done.whole || done.stats.warp_instructions >= self.most {
@@ -59,14 +59,16 @@ impl<C: Explored + 'static> Judge<C> for InOrder<'_> {
         let (right, learned) = self.right(&all);
         let slow = is_slow(&all);
         let mut written = Vec::new();
-        for (k, Done { chunk, last, stats, native, deeds, .. }) in all.into_iter().enumerate() {
+        for (k, done) in all.into_iter().enumerate() {
+            let work = done.work();
+            let Done { chunk, last, stats, native, deeds, .. } = done;
             of.ahead[usize::from(k >= right)] += chunk.until - chunk.first;
             let changes = deeds.map(Deeds::written);
             if k >= right {
                 changes.into_iter().for_each(|changes| changes.leave(spare));
                 continue;
             }
-            self.guess.was_right(chunk, last, stats.warp_instructions, self.warps);
+            self.guess.was_right(chunk, last, work, self.warps);
             of.count(chunk.until, last, (stats, native));
             written.extend(changes);
         }

@@ -27,6 +27,7 @@ use crate::program::env::{Init, Preload, ProgEnv, Special};
 use crate::program::instr::{Instr, Op};
 use crate::verdict::{Silent, Stop};
 use apart::Apart;
+pub(in crate::machine) use guess::Remembered;
 use guess::{Guess, MOST};
 use in_order::InOrder;
 use std::sync::Arc;
@@ -89,18 +90,25 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
     fn chunks(&mut self, guess: &mut Guess, most: u64, watch: Stopwatch) {
         let Some((grid, env)) = self.grid() else { return };
         let (warps, may_be_apart) = (grid.loaded.warps(), may_be_apart(grid, env) && !self.config.counts_native);
-        let irregular = std::mem::take(&mut guess.irregular);
+        let of = (grid.program, grid.loaded.entry, grid.loaded.block);
+        if guess.grid != Some(grid.id) {
+            *guess = self.remembered.recall(of, grid.id);
+        }
+        let irregular = std::mem::take(&mut guess.irregular) && may_be_apart;
         let Some(below) = self.memory().and_then(Arena::lower) else { return };
         let (mut under, worker) = (Arc::new(below), self.worker());
         if !irregular {
             wave::waves(self, worker, &mut under, &mut InOrder { guess, most, warps, may_be_apart }, watch);
-        } else if let Some(mut judge) = Apart::new(self, guess, most).filter(|_| may_be_apart) {
+        } else if let Some(mut judge) = Apart::new(self, guess, most) {
             wave::waves(self, worker, &mut under, &mut judge, watch);
+            let holds = judge.holds;
             // Nobody else has it any more: threads have ended.
             if let Some(memory) = Arc::get_mut(&mut under).filter(|_| !judge.holds) {
                 judge.put_back(self, memory);
             }
+            guess.apart = holds;
         }
+        self.remembered.keep(of, guess);
         if let Some(memory) = self.memory() {
             memory.raise(Arc::unwrap_or_clone(under));
         }

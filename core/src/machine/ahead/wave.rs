@@ -1,6 +1,6 @@
 //! A wave: chunks run on threads, and are looked at in order.
 
-use super::guess::{Chunk, Guess, Last, MOST};
+use super::guess::{Chunk, Guess, Last, MOST, Rest};
 use crate::base::Best;
 use crate::choice::Fair;
 use crate::machine::books::Stats;
@@ -123,12 +123,14 @@ pub(super) fn waves<C: Explored + 'static, J: Judge<C>>(
         while let Some((grid, _)) = of.grid()
             && grid.is_between()
         {
-            let (at, warps) = ((grid.next, grid.total), grid.loaded.warps());
+            let row = if J::VIEW == View::InOrder { grid.loaded.grid[0].into() } else { 1 };
+            let (first, total) = (grid.next, grid.total);
             let guess = judge.guess();
-            if J::VIEW == View::InOrder && of.config.engine == Engine::Auto && guess.is_short(at.1 - at.0) {
+            if J::VIEW == View::InOrder && of.config.engine == Engine::Auto && guess.is_short(total - first) {
                 break;
             }
-            let chunks = guess.wave(J::VIEW, at, grid.last, (threads, warps));
+            let rest = Rest { first, total, row, last: grid.last };
+            let chunks = guess.wave(rest, (threads, grid.loaded.warps()));
             let count = chunks.len();
             let Some(context) = of.device.contexts.first() else { break };
             let mut jobs = jobs(chunks, &context.memory, (J::VIEW, under), guess, &mut spare);
@@ -194,6 +196,11 @@ impl Drop for Owes<'_> {
 }
 
 impl Done {
+    /// Warp instructions that were executed, and bytes that were written.
+    pub(super) fn work(&self) -> (u64, u64) {
+        (self.stats.warp_instructions, self.deeds.as_ref().map_or(0, Deeds::bytes))
+    }
+
     /// Nothing has come of a chunk.
     fn nothing(chunk: Chunk) -> Self {
         Self { chunk, whole: false, pressed: false, last: None, stats: Stats::default(), native: 0, deeds: None }

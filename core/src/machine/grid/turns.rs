@@ -69,6 +69,10 @@ fn next_turn(
     Ok(Some(Turn { index: pick.index as usize, lease: pick.lease.get() }))
 }
 
+/// Instructions of a turn of warps that run ahead and have nothing to do with each other, so that it makes no difference: a warp
+/// hardly has more.
+const APART: u32 = 1 << 20;
+
 /// Why the turns of a block ended.
 enum Leave {
     /// Another block's warp goes next, or it is to be asked who does.
@@ -254,10 +258,13 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     at.sh.native = native.session.as_mut();
     let after = native.after;
     // Whether the next turn is that of the next warp.
-    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns && !*apart;
+    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns;
     let mask = u32::MAX >> (32 - (1_u32 << shift.min(5)));
     let leave = loop {
         let (mut index, mut begun) = (turn.index, None);
+        if *apart {
+            turn.lease = APART;
+        }
         at.sh.clock = books.clock;
         if in_turn {
             let issued = &mut issued[slot..=slot];

@@ -37,6 +37,13 @@ pub(crate) struct Written {
     stored: Vec<Part>,
 }
 
+/// What memory was like before blocks wrote it: where, and the bytes one behind the other.
+#[derive(Default, Debug)]
+pub(crate) struct Former {
+    at: Vec<Range<usize>>,
+    bytes: Vec<u8>,
+}
+
 /// What blocks have done that may have run in any order.
 #[derive(Default, Debug)]
 pub(crate) struct Together {
@@ -93,6 +100,11 @@ impl Deeds {
     /// Accesses that had to be asked for one by one: each takes about as long as an instruction of a warp.
     pub(crate) const fn asked(&self) -> u64 {
         self.over.asked
+    }
+
+    /// Bytes that may have been written.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.stored.iter().map(|part| part.at.len() as u64).sum()
     }
 
     /// Takes note of what these blocks show of buffers; gives whether anything of that is new.
@@ -196,6 +208,20 @@ fn now<'a>(over: &'a Over, part: &Part) -> Option<&'a [u8]> {
     slab.data().get(part.at.start.checked_sub(slab.at)?..part.at.end.checked_sub(slab.at)?)
 }
 
+impl Former {
+    /// Makes memory what it was.
+    pub(crate) fn restore(&self, memory: &mut Below) {
+        let mut rest = &self.bytes[..];
+        for at in &self.at {
+            let Some((own, behind)) = rest.split_at_checked(at.len()) else { break };
+            if let Some(to) = memory.bytes.get_mut(at.clone()) {
+                to.copy_from_slice(own);
+            }
+            rest = behind;
+        }
+    }
+}
+
 impl Written {
     /// Makes memory what blocks have made of their copies, those behind others behind them.
     pub(crate) fn commit(all: &[Self], memory: &mut Below, threads: usize) {
@@ -239,15 +265,17 @@ impl Written {
         });
     }
 
-    /// Makes memory what these blocks have made of it, or what it was before: the other one is kept.
-    pub(crate) fn exchange(&mut self, memory: &mut Below) {
-        for Part { at, slab } in &self.stored {
-            let Some(slab) = self.over.slabs.get_mut(*slab) else { continue };
-            let within = at.start - slab.at..at.end - slab.at;
-            if let (Some(own), Some(to)) = (slab.data_mut().get_mut(within), memory.bytes.get_mut(at.clone())) {
-                own.swap_with_slice(to);
+    /// Makes memory what these blocks have made of it; gives what it was before.
+    pub(crate) fn exchange(&self, memory: &mut Below) -> Former {
+        let mut former = Former::default();
+        for part in &self.stored {
+            if let (Some(now), Some(to)) = (now(&self.over, part), memory.bytes.get_mut(part.at.clone())) {
+                former.bytes.extend_from_slice(to);
+                former.at.push(part.at.clone());
+                to.copy_from_slice(now);
             }
         }
+        former
     }
 
     /// Gives the room of the copies back.

@@ -17,7 +17,7 @@ mod plain;
 mod shown;
 
 pub use arena::Arena;
-pub(crate) use deeds::{Deeds, Together, Written};
+pub(crate) use deeds::{Deeds, Former, Together, Written};
 pub(super) use general::{Told, carry_out, extend, tell, tell_of};
 pub use lent::Lent;
 pub use mirror::{HostMemory, HostRange};

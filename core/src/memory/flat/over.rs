@@ -16,11 +16,11 @@ use std::sync::Arc;
 /// Bytes that are copied at once.
 pub(super) const PAGE: usize = 1 << 12;
 /// Bytes of a buffer that lie together in copies at most: no access of native code goes from one to the next.
-const SLAB: usize = 1 << 22;
+const SLAB: usize = 1 << 16;
 /// Slabs that blocks may have: more of them write all over memory.
-const SLABS: usize = 16;
+const SLABS: usize = 256;
 /// Slabs that are kept from one launch to the next at most.
-const SPARE: usize = 16;
+const SPARE: usize = 256;
 /// Accesses that are noted by their bytes at most.
 const NOTED: usize = 1 << 18;
 /// Pages around an access that native code is told of at once, on either side.
