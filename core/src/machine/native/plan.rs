@@ -23,6 +23,10 @@ const INSTRUCTIONS: usize = 1 << 10;
 const JUMPS: usize = 1 << 7;
 /// Instructions of a block at most: one is entered with fuel for all of it only, and a turn has two thousand.
 const BLOCK: usize = 1 << 7;
+/// Instructions of a block that lanes come back to, from which on it is compiled once more, in pieces of so many: where a turn does
+/// not last for all of it, it ends in these.
+const LONG: usize = 8;
+const PIECE: usize = 2;
 /// Tokens on the stack at most.
 const TOKENS: usize = 64;
 /// Threads that run while memory is brought near, about.
@@ -61,6 +65,8 @@ pub(super) struct Plan {
     pub ways: Vec<Way>,
     /// Whether a block begins at an instruction; one more than there are.
     pub leaders: Vec<bool>,
+    /// By instruction: whether a piece of a block begins there, but for the first one of each.
+    pub pieces: Vec<bool>,
     /// By instruction: whether it was injected.
     pub hidden: Vec<bool>,
     /// By instruction: the number of its entry.
@@ -127,6 +133,7 @@ impl Plan {
         let known = (&function, &code[..], &tokens[..], watch);
         let (patterns, Forms { lines, ways }, assumptions) = analysed(env, id, known, (block, multiples))?;
         let leaders = leaders(&code, &ways, &patterns, start);
+        let pieces = pieces(&leaders, &code, start);
         let mut fixed = FixedBitSet::with_capacity(count);
         fixed.insert_range(..);
         for i in &code {
@@ -139,7 +146,7 @@ impl Plan {
         let mut number = 0;
         let entries = (0..code.len())
             .map(|k| {
-                let enters = leaders[k] && ways[k] != Way::Outside && !patterns.before[k].is_empty();
+                let enters = (leaders[k] || pieces[k]) && ways[k] != Way::Outside && !patterns.before[k].is_empty();
                 enters.then(|| {
                     number += 1;
                     number - 1
@@ -160,6 +167,7 @@ impl Plan {
             lines,
             ways,
             leaders,
+            pieces,
             hidden,
             entries,
             alive,
@@ -284,6 +292,11 @@ impl Plan {
         n.is_none_or(|n| self.alive.get(k).is_none_or(|alive| alive.contains(n)))
     }
 
+    /// Whether an instruction may be executed again, as far as the order of instructions tells.
+    pub fn comes_again(&self, k: usize) -> bool {
+        comes_again(&self.code, self.function.start.0, k)
+    }
+
     /// Whether an instruction is one that is counted: of the program, not one that was injected.
     pub fn counted(&self, k: usize) -> bool {
         let injected = match self.ways[k] {
@@ -361,6 +374,28 @@ fn leaders(code: &[Instr], ways: &[Way], patterns: &Patterns, start: u32) -> Vec
         leaders[k + 1] |= *next != behind;
     }
     leaders
+}
+
+/// Where pieces of blocks begin.
+fn pieces(leaders: &[bool], code: &[Instr], start: u32) -> Vec<bool> {
+    let mut pieces = vec![false; code.len()];
+    let mut from = 0;
+    for to in (1..=code.len()).filter(|k| leaders[*k] || *k == code.len()) {
+        if to - from >= LONG && comes_again(code, start, from) {
+            (from + PIECE..to).step_by(PIECE).for_each(|k| pieces[k] = true);
+        }
+        from = to;
+    }
+    pieces
+}
+
+/// Whether an instruction may be executed again, as far as the order of instructions tells.
+fn comes_again(code: &[Instr], start: u32, k: usize) -> bool {
+    let back = |i: &Instr| match i.op {
+        Op::Bra => i.imm.wrapping_sub(start) as usize <= k,
+        op => op == Op::Brx,
+    };
+    code[k..].iter().any(back)
 }
 
 /// The tokens before each instruction, where they do not depend on the way; all `None` where an instruction leaves open

@@ -5,7 +5,6 @@
 
 use super::super::forms::Way;
 use super::builder::Emit;
-use crate::program::instr::Op;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 /// Rows of a segment for which that is done.
@@ -15,7 +14,7 @@ impl Emit<'_, '_> {
     /// Has rows brought near that lie as far behind those of a segment as a later block does behind this one, when the kernel comes by
     /// here once.
     pub(super) fn fetch_ahead(&mut self, from: usize, to: usize) {
-        if self.who.some || self.plan.ahead == 0 || self.comes_again(from) {
+        if self.who.some || self.plan.ahead == 0 || self.plan.comes_again(from) {
             return;
         }
         let mut done: Vec<(Value, i64)> = Vec::new();
@@ -32,15 +31,5 @@ impl Emit<'_, '_> {
             let there = self.b.ins().iadd_imm(place, at);
             self.b.ins().call(self.helpers.fetch, &[there]);
         }
-    }
-
-    /// Whether an instruction may be executed again, as far as the order of instructions tells.
-    fn comes_again(&self, k: usize) -> bool {
-        let start = self.plan.function.start.0;
-        let back = |i: &crate::program::instr::Instr| match i.op {
-            Op::Bra => i.imm.wrapping_sub(start) as usize <= k,
-            op => op == Op::Brx,
-        };
-        self.plan.code[k..].iter().any(back)
     }
 }

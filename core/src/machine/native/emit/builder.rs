@@ -97,6 +97,8 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     pub(super) variables: FxHashMap<(usize, usize), Variable>,
     /// By instruction: the block that begins there.
     pub(super) blocks: Vec<Option<Block>>,
+    /// By first instruction of a block: its first piece, where it has any.
+    pub(super) pieces: Vec<Option<Block>>,
     pub(super) segment: Segment,
     /// Where checks lead that fail: the block, the segment's first instruction, the block of instructions, who runs.
     pub(super) stops: Vec<(Block, usize, (usize, usize), Who)>,

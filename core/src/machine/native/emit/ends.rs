@@ -9,14 +9,14 @@ use crate::program::affine::Pattern;
 use crate::program::instr::Guard;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use std::collections::BTreeSet;
 
 impl Emit<'_, '_> {
     /// The block at hand.
     pub(super) fn block(&mut self) {
-        let (start, end) = self.at;
+        let start = self.at.0;
         self.arrive(start);
         if self.plan.patterns.before[start].is_empty() || self.plan.ways[start] == Way::Outside {
             // `left` was not made less for it.
@@ -24,6 +24,21 @@ impl Emit<'_, '_> {
             self.leave(Exit::Outside, start);
             return;
         }
+        let pieces = self.pieces.get(start).copied().flatten().filter(|_| self.who.parted.is_empty());
+        self.fueled(pieces);
+    }
+
+    /// A piece of a block.
+    pub(super) fn piece(&mut self) {
+        if let Some(apart) = self.grouped() {
+            self.who.mask = self.b.use_var(apart.mask);
+        }
+        self.fueled(None);
+    }
+
+    /// What is at hand, where there is fuel for all of it; else its `pieces` are what is left to do, or the machine's.
+    fn fueled(&mut self, pieces: Option<Block>) {
+        let (start, end) = self.at;
         let cost = self.cost(start, end);
         let left = self.b.use_var(self.left);
         let size = i64::try_from(end - start).unwrap_or(i64::MAX);
@@ -39,13 +54,20 @@ impl Emit<'_, '_> {
         self.b.set_cold_block(stop);
         self.b.ins().brif(enough, go, &[], stop, &[]);
         self.b.switch_to_block(stop);
-        self.at = (start, start);
-        self.leave(Exit::Fuel, start);
-        self.at = (start, end);
+        match pieces {
+            Some(piece) => {
+                self.b.ins().jump(piece, &[]);
+            }
+            None => {
+                self.at = (start, start);
+                self.leave(Exit::Fuel, start);
+                self.at = (start, end);
+            }
+        }
         self.b.switch_to_block(go);
         let fewer = self.b.ins().iadd_imm(left, -cost);
         self.b.def_var(self.left, fewer);
-        self.pieces();
+        self.segments();
         self.end(end - 1);
     }
 
@@ -56,7 +78,7 @@ impl Emit<'_, '_> {
     }
 
     /// The segments of the block at hand.
-    fn pieces(&mut self) {
+    fn segments(&mut self) {
         let (start, end) = self.at;
         let mut from = start;
         // Predicates that strips of the segment make: known behind them only.

@@ -37,6 +37,7 @@ pub(in crate::machine::native) fn emit(
         Apart { mask: running, next: b.create_block() }
     });
     let blocks = vec![None; plan.code.len() + 1];
+    let pieces = blocks.clone();
     let emit = Emit {
         b,
         plan,
@@ -56,6 +57,7 @@ pub(in crate::machine::native) fn emit(
         tokens,
         variables: FxHashMap::default(),
         blocks,
+        pieces,
         segment: Segment::default(),
         stops: Vec::new(),
         copied: 0,
@@ -67,8 +69,15 @@ pub(in crate::machine::native) fn emit(
 impl Emit<'_, '_> {
     fn function(mut self) -> Made {
         let count = self.plan.code.len();
-        for k in (0..count).filter(|k| self.plan.leaders[*k]) {
-            self.blocks[k] = Some(self.b.create_block());
+        let mut first = 0;
+        for k in 0..count {
+            if self.plan.leaders[k] {
+                first = k;
+                self.blocks[k] = Some(self.b.create_block());
+            } else if self.plan.pieces[k] {
+                self.pieces[first].get_or_insert_with(|| self.b.create_block());
+                self.blocks[k] = Some(self.b.create_block());
+            }
         }
         let left = field!(self, types::I64, left);
         self.b.def_var(self.left, left);
@@ -79,6 +88,8 @@ impl Emit<'_, '_> {
         while k < count {
             k = self.block_at(k);
         }
+        // Behind all blocks: what is compiled once more for lanes that part in one is not to be missing there.
+        (0..count).for_each(|k| self.pieces_of(k));
         self.next_group();
         self.stops();
         self.b.seal_all_blocks();
@@ -86,10 +97,29 @@ impl Emit<'_, '_> {
         Made { sites: self.sites, rows: self.rows }
     }
 
+    /// Where the block ends that begins at an instruction.
+    fn end_of(&self, k: usize) -> usize {
+        let behind = self.plan.leaders.iter().skip(k + 1).position(|leader| *leader);
+        behind.map_or(self.plan.code.len(), |more| k + 1 + more).min(self.plan.code.len())
+    }
+
+    /// The pieces of the block that begins at an instruction, if it has any.
+    fn pieces_of(&mut self, k: usize) {
+        let Some(mut piece) = self.pieces[k] else { return };
+        let (mut from, end) = (k, self.end_of(k));
+        for to in (k + 1..=end).filter(|to| *to == end || self.plan.pieces[*to]) {
+            self.b.switch_to_block(piece);
+            self.at = (from, to);
+            self.piece();
+            if let Some(next) = self.blocks[to].filter(|_| to < end) {
+                (from, piece) = (to, next);
+            }
+        }
+    }
+
     /// The block that begins at an instruction; gives the one behind it.
     pub(super) fn block_at(&mut self, k: usize) -> usize {
-        let behind = self.plan.leaders.iter().skip(k + 1).position(|leader| *leader);
-        let end = behind.map_or(self.plan.code.len(), |more| k + 1 + more).min(self.plan.code.len());
+        let end = self.end_of(k);
         self.at = (k, end);
         if let Some(block) = self.blocks[k] {
             self.b.switch_to_block(block);
