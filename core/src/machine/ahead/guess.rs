@@ -1,14 +1,14 @@
 //! How many blocks run ahead at a time, and whose turn was last when they begin.
 
 use crate::machine::device::message::{GridId, ProgramId};
-use crate::memory::flat::Manners;
+use crate::memory::flat::{Manners, View};
 use crate::program::env::FuncId;
 
 /// Whose turn was last, and whether it was used up.
 pub(super) type Last = Option<(u32, bool)>;
 
 /// Warp instructions of a chunk, so that beginning and looking at one is little beside it.
-const MANY: u64 = 1 << 18;
+const MANY: u64 = 1 << 17;
 /// Bytes that a chunk writes, so that they stay near until they are looked at; and that all of a wave do.
 const NEAR: u64 = 1 << 18;
 const WIDE: u64 = 1 << 23;
@@ -122,7 +122,7 @@ pub(super) struct Rest {
     /// The first block that is left, and how many there are of the launch.
     pub first: u64,
     pub total: u64,
-    /// Blocks side by side, which often access the same rows; 1: that makes no difference.
+    /// Blocks side by side: they often access the same rows.
     pub row: u64,
     /// What it begins with.
     pub last: Last,
@@ -130,9 +130,9 @@ pub(super) struct Rest {
 
 impl Guess {
     /// The chunks of the next wave: the first one begins with what is known to be so.
-    pub fn wave(&self, rest: Rest, (threads, warps): (u32, u32)) -> Vec<Chunk> {
+    pub fn wave(&self, view: View, rest: Rest, (threads, warps): (u32, u32)) -> Vec<Chunk> {
         let Rest { first, total, last, .. } = rest;
-        let blocks = self.blocks_of_chunk(rest, threads.into());
+        let blocks = self.blocks_of_chunk(view, rest, threads.into());
         let (_, bytes) = self.each.unwrap_or((0, 0));
         let count = (u64::from(threads) * self.share).min(WIDE / (blocks * bytes).max(1)).max(threads.into());
         let shift = self.shift.unwrap_or(warps.saturating_sub(1));
@@ -152,9 +152,11 @@ impl Guess {
     }
 
     /// Blocks of a chunk: a power of two, or as many rows.
-    fn blocks_of_chunk(&self, Rest { first, total, row, .. }: Rest, threads: u64) -> u64 {
+    fn blocks_of_chunk(&self, view: View, Rest { first, total, row, .. }: Rest, threads: u64) -> u64 {
         let Some((each, bytes)) = self.each else { return 1 };
-        let most = (total - first).div_ceil(threads * FEW).max(1);
+        // Those of which the order makes no difference may be small: rows do not matter, either.
+        let (row, share) = if view == View::InOrder { (row, FEW) } else { (1, 2 * SHARE) };
+        let most = (total - first).div_ceil(threads * share).max(1);
         let fit = (MANY / each.max(1)).min(NEAR / bytes.max(1)).max(1);
         let blocks = fit.min(self.blocks.saturating_mul(GROWTH)).min(most);
         if row > 1 && row <= most && blocks < row && row <= 8 * blocks {
@@ -227,20 +229,75 @@ fn moved(last: Last, (blocks, shift): (u64, u32), warps: u32) -> Last {
 mod tests {
     use super::*;
 
+    fn rest(first: u64, total: u64, row: u64, last: Last) -> Rest {
+        Rest { first, total, row, last }
+    }
+
     #[test]
     fn the_first_chunk_is_never_a_guess() {
         let mut guess = Guess::default();
         let last = Some((3, false));
-        assert_eq!(guess.wave(View::InOrder, (5, 100), last, (2, 8)), [Chunk { first: 5, until: 6, last }]);
-        guess.was_right(Chunk { first: 5, until: 6, last }, Some((2, false)), 1 << 13, 8);
-        let wave = guess.wave(View::InOrder, (6, 100), Some((2, false)), (2, 8));
+        // Before anything is known, each block is taken to end a warp before the last one did.
+        let wave = guess.wave(View::InOrder, rest(5, 100, 100, last), (2, 8));
+        assert_eq!(wave.len(), 8);
+        assert_eq!(
+            wave[..2],
+            [Chunk { first: 5, until: 6, last }, Chunk { first: 6, until: 7, last: Some((2, false)) }]
+        );
+        guess.was_right(wave[0], Some((2, false)), (1 << 13, 64), 8);
+        let wave = guess.wave(View::InOrder, rest(6, 100, 100, Some((2, false))), (2, 8));
         assert_eq!(wave.len(), 8);
         assert_eq!(wave[0], Chunk { first: 6, until: 8, last: Some((2, false)) });
         // Two blocks on, each of which ends with the warp before.
         assert_eq!(wave[1], Chunk { first: 8, until: 12, last: Some((0, false)) });
         // At the end all are in one wave, and none behind it.
-        let wave = guess.wave(View::InOrder, (97, 100), last, (2, 8));
+        let wave = guess.wave(View::InOrder, rest(97, 100, 100, last), (2, 8));
         assert_eq!(wave.iter().map(|c| c.until - c.first).collect::<Vec<_>>(), [1, 1, 1]);
+    }
+
+    #[test]
+    fn what_was_wrong_is_asked_of_a_block_alone() {
+        let mut guess = Guess::default();
+        let chunk = Chunk { first: 0, until: 4, last: None };
+        guess.was_right(chunk, Some((0, false)), (1 << 13, 64), 8);
+        // It was supposed only, so that something was learned; then a block says it.
+        assert!(guess.was_wrong() && !guess.irregular);
+        let last = Some((0, false));
+        let wave = guess.wave(View::InOrder, rest(4, 1 << 20, 1, last), (2, 8));
+        assert_eq!(wave[0], Chunk { first: 4, until: 5, last });
+        guess.was_right(wave[0], Some((3, false)), (1 << 11, 16), 8);
+        let wave = guess.wave(View::InOrder, rest(5, 1 << 20, 1, Some((3, false))), (2, 8));
+        assert_eq!(wave[1].last, Some(((3 + 3 * (wave[1].first as u32 - 5)) % 8, false)));
+        // What a block has said and is wrong is not guessed again.
+        assert!(!guess.was_wrong() && guess.irregular);
+    }
+
+    #[test]
+    fn rows_of_blocks_stay_together() {
+        let mut guess = Guess::default();
+        let chunk = Chunk { first: 0, until: 16, last: None };
+        guess.was_right(chunk, Some((0, false)), (1 << 18, 64), 8);
+        let wave = guess.wave(View::InOrder, rest(17, 1 << 10, 32, None), (2, 8));
+        assert_eq!(wave[..2].iter().map(|c| (c.first, c.until)).collect::<Vec<_>>(), [(17, 32), (32, 64)]);
+        // Where the order makes no difference, chunks are small.
+        let wave = guess.wave(View::Apart, rest(17, 1 << 10, 32, None), (2, 8));
+        assert_eq!(wave[1].until - wave[1].first, 8);
+    }
+
+    #[test]
+    fn the_next_launch_begins_with_what_the_last_one_showed() {
+        let (mut all, of) = (Remembered::default(), |k| (ProgramId(0), FuncId(k), [32, 1, 1]));
+        let mut guess = all.recall(of(1), GridId(0));
+        guess.was_right(Chunk { first: 0, until: 4, last: None }, None, (64, 64), 8);
+        guess.manners.resize(1, Default::default());
+        assert!(guess.met((0, false)) && guess.met((0, false)) && guess.manners[0].exact);
+        all.keep(of(1), &guess);
+        let next = all.recall(of(1), GridId(1));
+        // Whether blocks meet in a page depends on the launch.
+        assert!(next.each.is_some() && next.manners[0].written && !next.manners[0].exact);
+        assert!(all.recall(of(2), GridId(1)).each.is_none());
+        (3..40).for_each(|k| all.keep(of(k), &guess));
+        assert!(all.recall(of(1), GridId(1)).each.is_none() && all.0.len() == REMEMBERED);
     }
 
     #[test]
@@ -250,6 +307,9 @@ mod tests {
         assert!(guess.over(false) && guess.over(false) && !guess.over(false));
         // A buffer is told apart by pages first, then by bytes; there is nothing behind that.
         guess.manners.resize(2, Default::default());
+        // Single blocks that meet in a page say nothing of chunks.
+        assert!(guess.met((1, false)) && !guess.manners[1].written);
+        guess.was_right(Chunk { first: 0, until: 1, last: None }, None, (64, 64), 8);
         assert!(!guess.met((1, true)) && guess.met((1, false)) && guess.met((1, false)));
         assert!(!guess.met((1, false)) && !guess.met((2, false)));
     }

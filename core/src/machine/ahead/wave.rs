@@ -93,6 +93,29 @@ pub(super) fn is_slow(all: &[Done]) -> bool {
     asked.saturating_mul(SLOW) > all.iter().map(|done| done.stats.warp_instructions).sum::<u64>()
 }
 
+/// The chunks of a wave, as far as they are over.
+struct Wave {
+    all: Vec<Option<Done>>,
+    /// What each begins with.
+    begins: Vec<Last>,
+    /// How many of the first ones were looked at.
+    known: usize,
+}
+
+impl Wave {
+    /// Whether one has not done what it would have done in its turn, so that nothing will come of those behind it.
+    fn is_off(&mut self, view: View) -> bool {
+        while let Some(Some(done)) = self.all.get(self.known) {
+            self.known += 1;
+            let next = self.begins.get(self.known).filter(|_| view == View::InOrder);
+            if !done.whole || next.is_some_and(|next| *next != done.last) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
 /// Who looks at the chunks of a wave, all of which are over.
 pub(super) trait Judge<C: Explored + 'static> {
     /// How chunks see memory.
@@ -123,15 +146,14 @@ pub(super) fn waves<C: Explored + 'static, J: Judge<C>>(
         while let Some((grid, _)) = of.grid()
             && grid.is_between()
         {
-            let row = if J::VIEW == View::InOrder { grid.loaded.grid[0].into() } else { 1 };
-            let (first, total) = (grid.next, grid.total);
+            let (first, total, row) = (grid.next, grid.total, grid.loaded.grid[0].into());
             let guess = judge.guess();
             if J::VIEW == View::InOrder && of.config.engine == Engine::Auto && guess.is_short(total - first) {
                 break;
             }
             let rest = Rest { first, total, row, last: grid.last };
-            let chunks = guess.wave(rest, (threads, grid.loaded.warps()));
-            let count = chunks.len();
+            let chunks = guess.wave(J::VIEW, rest, (threads, grid.loaded.warps()));
+            let (count, begins) = (chunks.len(), chunks.iter().map(|chunk| chunk.last).collect());
             let Some(context) = of.device.contexts.first() else { break };
             let mut jobs = jobs(chunks, &context.memory, (J::VIEW, under), guess, &mut spare);
             if count > 1 {
@@ -142,17 +164,22 @@ pub(super) fn waves<C: Explored + 'static, J: Judge<C>>(
                 }
                 queue.put(jobs.split_off(1));
             }
-            let mut all: Vec<Option<Done>> = (0..count).map(|_| None).collect();
+            let mut wave = Wave { all: (0..count).map(|_| None).collect(), begins, known: 0 };
             for job in jobs.into_iter().chain(std::iter::from_fn(|| queue.take())) {
                 let place = job.place;
-                all[place] = Some(worker.run_chunk(job, watch));
+                wave.all[place] = Some(worker.run_chunk(job, watch));
+                done.try_iter().for_each(|(place, done)| wave.all[place] = Some(done));
+                if wave.is_off(J::VIEW) {
+                    std::iter::from_fn(|| queue.take())
+                        .for_each(|job| wave.all[job.place] = Some(Done::nothing(job.chunk)));
+                }
             }
-            while all.iter().any(Option::is_none)
+            while wave.all.iter().any(Option::is_none)
                 && let Ok((place, done)) = done.recv()
             {
-                all[place] = Some(done);
+                wave.all[place] = Some(done);
             }
-            let all = all.into_iter().flatten().collect();
+            let all = wave.all.into_iter().flatten().collect();
             let goes_on = judge.look(of, under, all, &mut spare);
             if !goes_on || watch.up().or_else(|| bounds.up()).is_some() {
                 break;
