@@ -1,6 +1,6 @@
 //! Blocks on several threads come to what one thread comes to (D-ahead): memory, output, counts and stops of random launches.
 
-use crate::ahead_programs::compared;
+use crate::ahead_programs::{compared, warps_that_meet};
 use crate::examples::launches;
 use std::path::Path;
 use warpstep::base::SourceMap;
@@ -24,6 +24,12 @@ fn several_threads_come_to_what_one_does() {
     // Nothing would be compared otherwise.
     let enough = launches / 5;
     assert!(right > 2 * enough && vain > enough && both > enough, "{right}, {vain} and {both} of {launches}");
+}
+
+#[test]
+fn warps_of_a_block_are_told_apart() {
+    // Nothing runs ahead to its end: who writes last depends on whose turn it is.
+    assert!(warps_that_meet()[1] > 0);
 }
 
 /// All that can be told of an example on so many threads, and how many blocks ran ahead.

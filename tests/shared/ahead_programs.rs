@@ -176,23 +176,44 @@ impl Made {
     }
 }
 
+impl Made {
+    fn compared(&self, name: &str) -> [u64; 2] {
+        let env = self.env();
+        let engine = Engine::Native { trip: 0 };
+        let (one, none) = self.run(&env, 1, engine);
+        assert_eq!(none, [0; 2]);
+        let mut sum = [0; 2];
+        for threads in [2, 3] {
+            let (other, ahead) = self.run(&env, threads, engine);
+            assert!(one == other, "{name}, {threads} threads:\n{}\n{}\n{}", self.text, said(&one), said(&other));
+            sum = [sum[0] + ahead[0], sum[1] + ahead[1]];
+        }
+        sum
+    }
+}
+
 /// Compares threads with one on the launch of a number; gives how many blocks ran ahead, and for nothing.
 ///
 /// # Panics
 /// They differ.
 pub fn compared(seed: u64) -> [u64; 2] {
-    let made = made(seed);
-    let env = made.env();
-    let engine = Engine::Native { trip: 0 };
-    let (one, none) = made.run(&env, 1, engine);
-    assert_eq!(none, [0; 2]);
-    let mut sum = [0; 2];
-    for threads in [2, 3] {
-        let (other, ahead) = made.run(&env, threads, engine);
-        assert!(one == other, "launch {seed}, {threads} threads:\n{}\n{}\n{}", made.text, said(&one), said(&other));
-        sum = [sum[0] + ahead[0], sum[1] + ahead[1]];
-    }
-    sum
+    made(seed).compared(&format!("launch {seed}"))
+}
+
+/// The same of a launch whose warps have turns that are used up, and all of whose threads of a block write one word.
+///
+/// # Panics
+/// They differ.
+pub fn warps_that_meet() -> [u64; 2] {
+    let text = ".version 7.0\n.target sm_50\n.address_size 64\n\
+        .visible .entry k(.param .u64 first, .param .u64 second)\n{\n    .reg .b32 %t, %b, %r; .reg .b64 %s, %u; .reg .pred %p;\n    \
+        ld.param.u64 %s, [second]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;\n    \
+        and.b32 %r, %b, 3; setp.ne.u32 %p, %r, 1; @%p bra go; mov.u32 %r, 12000;\n    \
+        again: sub.u32 %r, %r, 1; setp.ne.u32 %p, %r, 0; @%p bra again;\n    \
+        go: mul.wide.u32 %u, %b, 4; add.u64 %u, %u, %s; st.global.u32 [%u], %t;\n    ret;\n}\n";
+    let (blocks, threads, control) = (109, 128, ControlModel::Crs);
+    let made = Made { text: text.into(), blocks, threads, control, max_steps: None, counts_native: false };
+    made.compared("warps that meet")
 }
 
 fn said(came: &Came) -> String {

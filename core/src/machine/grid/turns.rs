@@ -257,8 +257,8 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut at = Executing::of(block, env, loaded, id.0);
     at.sh.native = native.session.as_mut();
     let after = native.after;
-    // Whether the next turn is that of the next warp.
-    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns;
+    // Whether the next turn is that of the next warp, and warps need not be told apart.
+    let in_turn = M::NATIVE && at.sh.native.is_some() && books.takes_turns && !*apart;
     let mask = u32::MAX >> (32 - (1_u32 << shift.min(5)));
     let leave = loop {
         let (mut index, mut begun) = (turn.index, None);

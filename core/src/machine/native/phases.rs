@@ -163,7 +163,7 @@ pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
 /// How many instructions warps may take, each in a turn.
 #[inline(always)]
 fn most(warps: usize, lease: u32) -> u64 {
-    warps as u64 * u64::from(lease) + u64::from(lease.max(ALONE))
+    warps as u64 * u64::from(lease) + u64::from(ALONE)
 }
 
 #[inline(never)]
@@ -192,8 +192,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
         *contexts = ready.done();
         return Ok(Turns::default());
     }
-    let alone = count == whose.own().count_ones() as usize;
-    let last = if alone { whose.lease.max(ALONE) } else { whose.lease };
+    let last = if count == whose.own().count_ones() as usize { ALONE } else { whose.lease };
     let mut round = Round { count, start: 0, lease: whose.lease, last, ran: 0, again: false };
     let (mut turns, mut stays) = (Turns::default(), false);
     let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: &code.sites, fault: None };
