@@ -57,7 +57,6 @@ impl<'a> Apart<'a> {
         let Some(deeds) = done.deeds.as_ref() else { return false };
         let fits = done.whole
             && done.stats.warp_instructions < self.most
-            && !deeds.overlap()
             && deeds.join(&mut self.all)
             && self.all.bytes <= KEPT;
         self.most = self.most.saturating_sub(done.stats.warp_instructions);

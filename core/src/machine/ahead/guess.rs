@@ -134,7 +134,8 @@ impl Guess {
         let Rest { first, total, last, .. } = rest;
         let blocks = self.blocks_of_chunk(view, rest, threads.into());
         let (_, bytes) = self.each.unwrap_or((0, 0));
-        let count = (u64::from(threads) * self.share).min(WIDE / (blocks * bytes).max(1)).max(threads.into());
+        let share = if view == View::InOrder { self.share } else { 4 * SHARE };
+        let count = (u64::from(threads) * share).min(WIDE / (blocks * bytes).max(1)).max(threads.into());
         let shift = self.shift.unwrap_or(warps.saturating_sub(1));
         // What blocks at a multiple begin with lies at the beginning of a page, or of a row, more often than not.
         let alone = u64::from(self.doubt);

@@ -275,7 +275,8 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
             let ended = grid.next == chunk.until && grid.resident == 0;
             // Near the limit turns are shorter.
             let ended = ended && done.stats.warp_instructions < MOST - 2 * u64::from(ALONE);
-            done.whole = ran == Ok(Ran::Idle) && ended && !printed && done.deeds.as_ref().is_some_and(Deeds::is_whole);
+            let shown = |deeds: &Deeds| deeds.is_whole() && (view == View::InOrder || !deeds.overlap());
+            done.whole = ran == Ok(Ran::Idle) && ended && !printed && done.deeds.as_ref().is_some_and(shown);
             done.pressed = grid.is_pressed();
             done.last = grid.last;
         }
