@@ -8,7 +8,7 @@ use crate::program::env::FuncId;
 pub(super) type Last = Option<(u32, bool)>;
 
 /// Warp instructions of a chunk, so that beginning and looking at one is little beside it.
-const MANY: u64 = 1 << 17;
+const MANY: u64 = 1 << 18;
 /// Bytes that a chunk writes, so that they stay near until they are looked at; and that all of a wave do.
 const NEAR: u64 = 1 << 18;
 const WIDE: u64 = 1 << 23;
@@ -16,7 +16,7 @@ const WIDE: u64 = 1 << 23;
 pub(super) const MOST: u64 = 1 << 25;
 /// Chunks of a wave for each thread, at first and at most: what is over sooner leaves the thread to another one.
 const FEW: u64 = 4;
-const SHARE: u64 = 16;
+const SHARE: u64 = 64;
 /// Blocks of a chunk at most, for each of one of the wave before: what was cheap so far may not be.
 const GROWTH: u64 = 4;
 /// Warp instructions that are worth to be divided.
@@ -134,7 +134,7 @@ impl Guess {
         let Rest { first, total, last, .. } = rest;
         let blocks = self.blocks_of_chunk(view, rest, threads.into());
         let (_, bytes) = self.each.unwrap_or((0, 0));
-        let share = if view == View::InOrder { self.share } else { 4 * SHARE };
+        let share = if view == View::InOrder { self.share } else { SHARE };
         let count = (u64::from(threads) * share).min(WIDE / (blocks * bytes).max(1)).max(threads.into());
         let shift = self.shift.unwrap_or(warps.saturating_sub(1));
         // What blocks at a multiple begin with lies at the beginning of a page, or of a row, more often than not.
@@ -156,7 +156,7 @@ impl Guess {
     fn blocks_of_chunk(&self, view: View, Rest { first, total, row, .. }: Rest, threads: u64) -> u64 {
         let Some((each, bytes)) = self.each else { return 1 };
         // Those of which the order makes no difference may be small: rows do not matter, either.
-        let (row, share) = if view == View::InOrder { (row, FEW) } else { (1, 2 * SHARE) };
+        let (row, share) = if view == View::InOrder { (row, 2 * FEW) } else { (1, SHARE / 2) };
         let most = (total - first).div_ceil(threads * share).max(1);
         let fit = (MANY / each.max(1)).min(NEAR / bytes.max(1)).max(1);
         let blocks = fit.min(self.blocks.saturating_mul(GROWTH)).min(most);
