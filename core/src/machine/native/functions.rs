@@ -6,9 +6,13 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlags, Signature, Type, ty
 use cranelift_codegen::isa::CallConv;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module};
 use std::mem::offset_of;
+
+/// Bytes of addresses that the functions of a kernel have: they call each other over two gigabytes at most, and where memory is
+/// taken piece by piece, pieces may lie farther apart than that. What is not used takes no memory.
+const ROOM: usize = 1 << 24;
 
 /// What functions are compiled into.
 pub(super) fn module(setting: Setting) -> Result<JITModule, String> {
@@ -22,7 +26,9 @@ pub(super) fn module(setting: Setting) -> Result<JITModule, String> {
         flags.set(name, value).map_err(|e| e.to_string())?;
     }
     let isa = cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())?;
-    Ok(JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names())))
+    let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
+    builder.memory_provider(Box::new(ArenaMemoryProvider::new_with_size(ROOM).map_err(|e| e.to_string())?));
+    Ok(JITModule::new(builder))
 }
 
 /// The parameters of [`super::context::Plain`], and those of [`super::context::Locate`].
