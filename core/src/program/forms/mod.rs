@@ -1,6 +1,6 @@
 //! The forms of every instruction, as data.
 //!
-//! The tables (`*.txt`, one per chapter of the PTX ISA's section 9.7) are read once. A line is
+//! The tables (`*.txt`, one per chapter of the PTX ISA's section 9.7) are read when an opcode is asked for. A line is
 //!
 //! ```text
 //! opcode words : operands @ptx/sm = operations
@@ -22,7 +22,7 @@ pub use matching::{Mismatch, Types, is_type};
 use super::ops::AluOp;
 use crate::base::words;
 use crate::ptx::{FORMS, Modifier, Opcode};
-use rustc_hash::FxHashMap;
+use parse::Tables;
 use std::sync::LazyLock;
 
 /// The first PTX version and the first target (`sm_80` is 80) that have a feature.
@@ -186,14 +186,8 @@ pub struct OperandForm {
 
 /// The forms of an opcode, in the order of the tables; none for a word that is not an instruction.
 pub fn forms(opcode: Opcode) -> &'static [Form] {
-    static TABLE: LazyLock<FxHashMap<Opcode, Vec<Form>>> = LazyLock::new(|| {
-        let mut table: FxHashMap<Opcode, Vec<Form>> = FxHashMap::default();
-        for form in parse::read(include_str!("sets.txt"), FORMS) {
-            table.entry(form.opcode).or_default().push(form);
-        }
-        table
-    });
-    TABLE.get(&opcode).map_or(&[], Vec::as_slice)
+    static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::new(include_str!("sets.txt"), FORMS));
+    TABLES.forms(opcode)
 }
 
 #[cfg(test)]

@@ -6,37 +6,74 @@ use crate::program::types::type_info;
 use crate::ptx::tree::Names;
 use crate::ptx::{Modifier, Opcode};
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
-type Sets = FxHashMap<&'static str, Vec<Word>>;
+/// Names of sets of words, with the words.
+type Sets = FxHashMap<&'static str, &'static str>;
 
-/// The forms of all chapters, in order.
-pub fn read(sets: &'static str, chapters: &[&'static str]) -> Vec<Form> {
-    let mut common = Sets::default();
-    for line in sets.lines() {
-        read_set(line, &mut common);
-    }
-    let mut forms = Vec::new();
-    for chapter in chapters {
-        let mut sets = common.clone();
-        for line in chapter.lines() {
-            if line.starts_with('#') || read_set(line, &mut sets) {
-                continue;
-            }
-            forms.extend(read_form(line, &sets));
-        }
-    }
-    forms
+/// The tables of all chapters. A line is read when its opcode is first asked for: most programs have few.
+pub struct Tables {
+    sets: Sets,
+    chapters: Vec<Sets>,
+    opcodes: FxHashMap<Opcode, Lines>,
 }
 
-fn read_set(line: &'static str, sets: &mut Sets) -> bool {
-    let mut words = line.split_whitespace();
-    if words.next() != Some("words") {
-        return false;
+/// The lines of an opcode, each with its chapter, and what they say.
+#[derive(Default)]
+struct Lines {
+    lines: Vec<(usize, &'static str)>,
+    forms: OnceLock<Vec<Form>>,
+}
+
+/// The sets of words that a line may name.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    own: &'a Sets,
+    all: &'a Sets,
+}
+
+impl Named<'_> {
+    fn get(self, name: &str) -> Option<impl Iterator<Item = Word> + use<>> {
+        let words: &'static str = self.own.get(name).or_else(|| self.all.get(name))?;
+        Some(words.split_whitespace().map(word))
     }
-    if let Some(name) = words.next() {
-        sets.insert(name, words.map(word).collect());
+}
+
+impl Tables {
+    /// Of the sets of all chapters, and the chapters, in order.
+    pub fn new(sets: &'static str, chapters: &[&'static str]) -> Self {
+        let mut tables = Self { sets: Sets::default(), chapters: Vec::new(), opcodes: FxHashMap::default() };
+        tables.sets.extend(sets.lines().filter_map(read_set));
+        for (k, chapter) in chapters.iter().enumerate() {
+            let mut own = Sets::default();
+            for line in chapter.lines().filter(|line| !line.starts_with('#')) {
+                match (read_set(line), line.split_whitespace().next()) {
+                    (Some((name, words)), _) => _ = own.insert(name, words),
+                    (None, Some(opcode)) => {
+                        let opcode = Opcode::of(opcode, &mut Names::default());
+                        tables.opcodes.entry(opcode).or_default().lines.push((k, line));
+                    }
+                    (None, None) => {}
+                }
+            }
+            tables.chapters.push(own);
+        }
+        tables
     }
-    true
+
+    /// The forms of an opcode, in the order of the tables.
+    pub fn forms(&self, opcode: Opcode) -> &[Form] {
+        let Some(Lines { lines, forms }) = self.opcodes.get(&opcode) else { return &[] };
+        let form =
+            |(k, line): &(usize, &'static str)| read_form(line, Named { own: &self.chapters[*k], all: &self.sets });
+        forms.get_or_init(|| lines.iter().filter_map(form).collect())
+    }
+}
+
+/// `words name word word`.
+fn read_set(line: &'static str) -> Option<(&'static str, &'static str)> {
+    let rest = line.strip_prefix("words ")?.trim_start();
+    Some(rest.split_once(' ').unwrap_or((rest, "")))
 }
 
 fn known(text: &str) -> Option<Modifier> {
@@ -49,7 +86,7 @@ fn word(text: &'static str) -> Word {
     known(text).map_or(Word::Pattern(text), Word::Known)
 }
 
-fn alternatives(text: &'static str, sets: &Sets) -> Option<Vec<Word>> {
+fn alternatives(text: &'static str, sets: Named<'_>) -> Option<Vec<Word>> {
     let mut words = Vec::new();
     for part in text.split('|') {
         match part.strip_prefix('$') {
@@ -60,7 +97,7 @@ fn alternatives(text: &'static str, sets: &Sets) -> Option<Vec<Word>> {
     Some(words)
 }
 
-fn read_form(line: &'static str, sets: &Sets) -> Option<Form> {
+fn read_form(line: &'static str, sets: Named<'_>) -> Option<Form> {
     let (left, right) = line.split_once(" :")?;
     let mut words = left.split_whitespace();
     let opcode = Opcode::of(words.next()?, &mut Names::default());
