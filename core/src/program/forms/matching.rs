@@ -1,6 +1,6 @@
 //! Does a form fit an instruction's modifiers?
 
-use super::{Form, Slot, Word};
+use super::form::{Form, Slot, Word};
 use crate::program::types::state_space;
 use crate::ptx::tree::Names;
 use crate::ptx::{Modifier, Opcode};

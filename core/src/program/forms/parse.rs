@@ -1,6 +1,7 @@
 //! Reads the tables of forms. A line that is not understood is dropped; a test counts them.
 
-use super::{Choice, Form, Need, OperandForm, OperandType, Role, Slot, Specific, Word, is_type};
+use super::form::{Choice, Form, Need, OperandForm, OperandType, Role, Slot, Specific, Word};
+use super::matching::is_type;
 use crate::program::ops::AluOp;
 use crate::program::types::type_info;
 use crate::ptx::tree::Names;
