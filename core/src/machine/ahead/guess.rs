@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(wave[..2].iter().map(|c| (c.first, c.until)).collect::<Vec<_>>(), [(17, 32), (32, 64)]);
         // Where the order makes no difference, chunks are small.
         let wave = guess.wave(View::Apart, rest(17, 1 << 10, 32, None), (2, 8));
-        assert_eq!(wave[1].until - wave[1].first, 8);
+        assert_eq!(wave[1].until - wave[1].first, 16);
     }
 
     #[test]
