@@ -41,7 +41,8 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
                 let halt = |why| Box::new(Halt { why, pc: Pc(0), lanes: !0 });
                 let (who, sm, uses) = (sh.who, sh.sm, &sh.loaded.uses[..]);
                 let can = |flow: Flow| M::IMMEDIATE || blocked(mem, who, sm, uses, flow) == 0;
-                let first = if M::IMMEDIATE && cx.oracle.takes_turns() { warp.control.first() } else { None };
+                let asks = C::JOINS && M::IMMEDIATE && cx.oracle.takes_turns();
+                let first = if asks { warp.control.first() } else { None };
                 let picked = match first {
                     Some(first) => Ok(first),
                     None => warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?,
@@ -57,14 +58,18 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
             }
         };
         let now = left.min(lease);
-        (sh.more, sh.begun) = (left - now, before);
+        if C::JOINS {
+            (sh.more, sh.begun) = (left - now, before);
+        }
         let used = run_flow(simd, warp, (flow, went), now, sh, mem, cx)?;
         left -= used;
-        // What others have executed meanwhile, the control model knows.
-        let (lanes, told) = sh.runs.unwrap_or((flow.mask, 0));
-        let own = before + used - told;
-        if own > 0 || sh.runs.is_none() {
-            warp.control.ran(lanes, own);
+        if C::JOINS {
+            // What others have executed meanwhile, the control model knows.
+            let (lanes, told) = sh.runs.unwrap_or((flow.mask, 0));
+            let own = before + used - told;
+            if own > 0 || sh.runs.is_none() {
+                warp.control.ran(lanes, own);
+            }
         }
         if left == 0 {
             return Ok((Yield::Fuel, fuel));
@@ -85,11 +90,14 @@ pub(in crate::machine) fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
     cx: &mut Cx<'_, S>,
 ) -> Result<u32, Box<Halt>> {
     let mut rest = fuel;
-    (sh.turn, sh.runs) = (fuel, None);
+    sh.turn = fuel;
+    if C::JOINS {
+        sh.runs = None;
+    }
     let lanes = Lanes { warp: &mut *warp, flow: (&mut flow, went), sh: &mut *sh, mem, fuel: &mut rest, cx };
     let outcome = S::flow_on(simd, lanes);
-    // Native code may have made it more.
-    let used = sh.turn - rest;
+    // Native code may have made it more where lanes part by themselves.
+    let used = if C::JOINS { sh.turn } else { fuel } - rest;
     sh.clock += u64::from(used);
     match outcome {
         // Whoever took the lanes over has parked them already.
