@@ -2,6 +2,7 @@
 
 use super::guess::{Chunk, Guess, Last, MOST, Rest};
 use crate::base::Best;
+use crate::base::mutant::{Mutant, on};
 use crate::choice::Fair;
 use crate::machine::books::Stats;
 use crate::machine::bounds::Stopwatch;
@@ -108,7 +109,8 @@ impl Wave {
         while let Some(Some(done)) = self.all.get(self.known) {
             self.known += 1;
             let next = self.begins.get(self.known).filter(|_| view == View::InOrder);
-            if !done.whole || next.is_some_and(|next| *next != done.last) {
+            let begins = next.is_none_or(|next| *next == done.last) || on(Mutant::AheadBegins);
+            if !done.whole || !begins {
                 return true;
             }
         }
