@@ -122,7 +122,6 @@ impl Its {
     }
 
     /// The lanes that are where one is, as far as the arrays say.
-    #[inline(always)]
     fn standing_with(&self, lane: usize) -> LaneMask {
         let (pc, depth) = (self.pc[lane], self.depth[lane]);
         // All of them, without a jump for each.
@@ -130,7 +129,6 @@ impl Its {
     }
 
     /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
-    #[inline(always)]
     pub(super) fn set_watch(&mut self, flow: Flow) {
         self.watch = if self.alone() {
             u32::MAX
@@ -142,7 +140,6 @@ impl Its {
     }
 
     /// Brings the arrays up to date.
-    #[inline(always)]
     fn part(&mut self) {
         if let Some((flow, wait)) = self.together.take() {
             self.place(flow.mask, flow.pc, flow.depth);
@@ -183,25 +180,11 @@ impl Its {
         }
     }
 
-    #[inline(always)]
     fn place(&mut self, lanes: LaneMask, pc: u32, depth: u32) {
-        put(&mut self.pc, lanes, pc);
-        put(&mut self.depth, lanes, depth);
-    }
-
-    /// Lanes have run, later than all others.
-    #[inline(always)]
-    fn were_last(&mut self, lanes: LaneMask) {
-        self.turn = self.turn.wrapping_add(1);
-        put(&mut self.since, lanes, self.turn);
-    }
-}
-
-/// Sets what some lanes have: all at once, without a jump for each.
-#[inline(always)]
-fn put(all: &mut [u32; LANES], lanes: LaneMask, value: u32) {
-    for (l, own) in all.iter_mut().enumerate() {
-        *own = if lanes >> l & 1 == 1 { value } else { *own };
+        for l in lanes_of(lanes) {
+            self.pc[l] = pc;
+            self.depth[l] = depth;
+        }
     }
 }
 
@@ -286,7 +269,6 @@ impl Control for Its {
         Ok(Ok((flow, lease)))
     }
 
-    #[inline(always)]
     fn first(&mut self) -> Option<(Flow, u32)> {
         if self.together.is_some() || self.grouping != Grouping::All || self.starved >= PATIENCE {
             return None;
@@ -371,12 +353,14 @@ impl Control for Its {
         self.place(flow.mask, flow.pc, flow.depth);
     }
 
-    #[inline(always)]
     fn ran(&mut self, lanes: LaneMask, used: u32) {
         if self.together.is_some() {
             return;
         }
-        self.were_last(lanes);
+        self.turn = self.turn.wrapping_add(1);
+        for l in lanes_of(lanes) {
+            self.since[l] = self.turn;
+        }
         self.starved = self.starved.saturating_add(used);
     }
 
@@ -384,7 +368,6 @@ impl Control for Its {
         (self.starved, self.turn, self.since) = (0, 0, [0; LANES]);
     }
 
-    #[inline(always)]
     fn aside(&self, flow: Flow) -> Option<(Waiting, u32)> {
         let most = (PATIENCE - 1).saturating_sub(self.starved);
         let mut others = SmallVec::new();
@@ -409,7 +392,6 @@ impl Control for Its {
         Some((others, most))
     }
 
-    #[inline(always)]
     fn regrouped(&mut self, flow: Flow, others: &[(LaneMask, u32)], runs: &[LaneMask], used: u32) {
         self.part();
         for (lanes, pc) in others {
@@ -418,7 +400,10 @@ impl Control for Its {
         self.met &= !flow.mask;
         for lanes in runs {
             self.met &= !lanes;
-            self.were_last(*lanes);
+            self.turn = self.turn.wrapping_add(1);
+            for l in lanes_of(*lanes) {
+                self.since[l] = self.turn;
+            }
         }
         // Where all of them have met, nobody has waited.
         self.starved = if others.is_empty() { 0 } else { self.starved.saturating_add(used) };
@@ -577,7 +562,9 @@ impl Its {
         if self.returns.len() <= depth {
             self.returns.resize(depth + 1, [0; LANES]);
         }
-        put(&mut self.returns[depth], lanes, back);
+        for l in lanes_of(lanes) {
+            self.returns[depth][l] = back;
+        }
     }
 }
 

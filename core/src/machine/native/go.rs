@@ -4,7 +4,6 @@ use super::calls::Calls;
 use super::code::{Along, Entry};
 use super::context::{Back, Exit, Parting};
 use super::forms::Token;
-use super::groups::{Aside, Regrouped};
 use super::parted::Partings;
 use super::plan::Plan;
 use super::session::Session;
@@ -109,7 +108,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     if C::JOINS
         && back.exit == Exit::Diverge
         && cx.oracle.takes_turns()
-        && split(simd, back, warp, flow, sh, fuel, session).is_some()
+        && split(back, warp, flow, sh, fuel, session).is_some()
     {
         return Ok(if *fuel > 0 { Visit::On } else { Visit::Went(Went::Stop) });
     }
@@ -121,8 +120,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
 
 /// All lanes that are ready part at a branch: those run that are behind, as their model would have it. `None`: it is not so simple,
 /// and nothing was done.
-fn split<V: Simd, C: Control>(
-    simd: V,
+fn split<C: Control>(
     back: Back,
     warp: &mut Warp<C>,
     flow: &mut Flow,
@@ -137,7 +135,7 @@ fn split<V: Simd, C: Control>(
         Ordering::Greater => ((behind, flow.mask & !back.taken), (target, back.taken)),
         Ordering::Equal => return None,
     };
-    let (others, patience) = simd.vectorize(Aside(&warp.control, *flow))?;
+    let (others, patience) = warp.control.aside(*flow)?;
     let executed = sh.begun + sh.turn - *fuel;
     let own = executed - sh.runs.map_or(0, |(_, told)| told);
     if !others.is_empty() || own > patience {
@@ -146,8 +144,7 @@ fn split<V: Simd, C: Control>(
     let all = flow.mask;
     warp.lines.0.at = Some((back.pc - start, all));
     *flow = Flow { pc: low, mask: runs, ..*flow };
-    let (control, others, ran) = (&mut warp.control, &[(waits, high)], &[all]);
-    simd.vectorize(Regrouped { control, flow: *flow, others, runs: ran, used: own });
+    warp.control.regrouped(*flow, &[(waits, high)], &[all], own);
     let rest = *fuel + sh.more;
     *fuel = rest.min(Fair::GROUP.get());
     (sh.runs, sh.more, sh.turn) = (Some((runs, executed)), rest - *fuel, executed - sh.begun + *fuel);
@@ -175,7 +172,7 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     let (plan, Some(code)) = (&kernel.plan, kernel.code(true)) else { return interpret(u32::MAX) };
     let before = sh.begun + sh.turn - *fuel;
     let told = sh.runs.map_or(0, |(_, told)| told);
-    let given = apart.begin(simd, plan, warp, *flow, (*fuel + sh.more, before - told), !cx.oracle.takes_turns());
+    let given = apart.begin(plan, warp, *flow, (*fuel + sh.more, before - told), !cx.oracle.takes_turns());
     let (watch, fueled) = if let Some(given) = given { (u32::MAX, given) } else { (warp.control.watch(), *fuel) };
     apart.enter(fueled);
     let sites = &mut sites[1];
@@ -190,8 +187,8 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     session.checks += u64::from(back.exit == Exit::Check);
     flow.pc = back.pc;
     let rest = *fuel + sh.more - executed;
-    let now = given
-        .and_then(|_| session.apart.end(simd, &session.kernel.plan, warp, flow, (fueled, back.left), (before, told)));
+    let now =
+        given.and_then(|_| session.apart.end(&session.kernel.plan, warp, flow, (fueled, back.left), (before, told)));
     match now {
         None => *fuel = fuel.saturating_sub(executed),
         Some((told, lease)) => {

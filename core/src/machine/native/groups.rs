@@ -5,49 +5,15 @@
 use super::apart::Apart;
 use super::context::RUNS;
 use super::plan::Plan;
-use crate::base::LaneMask;
 use crate::choice::Fair;
 use crate::machine::control::{Control, Flow, Waiting};
 use crate::machine::warp::state::Warp;
-use pulp::{NullaryFnOnce, Simd};
-
-/// What a control model says of those who wait: compiled for the instructions of this computer.
-pub(super) struct Aside<'a, C>(pub &'a C, pub Flow);
-
-impl<C: Control> NullaryFnOnce for Aside<'_, C> {
-    type Output = Option<(Waiting, u32)>;
-
-    #[inline(always)]
-    fn call(self) -> Self::Output {
-        self.0.aside(self.1)
-    }
-}
-
-/// What a control model is told of groups: the same.
-pub(super) struct Regrouped<'a, C> {
-    pub control: &'a mut C,
-    pub flow: Flow,
-    pub others: &'a [(LaneMask, u32)],
-    pub runs: &'a [LaneMask],
-    pub used: u32,
-}
-
-impl<C: Control> NullaryFnOnce for Regrouped<'_, C> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Self { control, flow, others, runs, used } = self;
-        control.regrouped(flow, others, runs, used);
-    }
-}
 
 impl Apart {
     /// Gets ready for the lanes of a flow, which may execute `most` instructions and have executed some that their model was not told
     /// of; `asked`: whether somebody else decides who runs. Gives how many they may natively; `None`: others are left to the machine.
-    pub fn begin<V: Simd, C: Control>(
+    pub fn begin<C: Control>(
         &mut self,
-        simd: V,
         plan: &Plan,
         warp: &mut Warp<C>,
         flow: Flow,
@@ -55,7 +21,7 @@ impl Apart {
         asked: bool,
     ) -> Option<u32> {
         (self.all.mask, self.all.places, self.all.count) = (flow.mask, 0, 0);
-        let patience = if asked || plan.waits.is_empty() { None } else { self.take_in(simd, plan, warp, flow) };
+        let patience = if asked || plan.waits.is_empty() { None } else { self.take_in(plan, warp, flow) };
         let given = patience.and_then(|patience| patience.checked_sub(untold)).filter(|left| *left > 0);
         let given = given.map(|left| left.min(most));
         self.alone = self.all.places == 0;
@@ -69,8 +35,8 @@ impl Apart {
 
     /// Takes over those who wait; gives how many instructions there may be until others come first than those who are behind. `None`:
     /// it is not so simple.
-    fn take_in<V: Simd, C: Control>(&mut self, simd: V, plan: &Plan, warp: &mut Warp<C>, flow: Flow) -> Option<u32> {
-        let (others, most) = simd.vectorize(Aside(&warp.control, flow))?;
+    fn take_in<C: Control>(&mut self, plan: &Plan, warp: &mut Warp<C>, flow: Flow) -> Option<u32> {
+        let (others, most) = warp.control.aside(flow)?;
         let start = plan.function.start.0;
         let place = |pc: u32| plan.waits.get(pc.wrapping_sub(start) as usize).copied().flatten();
         if others.iter().any(|(_, pc)| place(*pc).is_none()) {
@@ -109,9 +75,8 @@ impl Apart {
     /// some were told: the control model is told of the others who waits where and who ran. The flow is that of those who run, which
     /// are given with how many instructions are told by now, and with how many more they may execute before it is looked who runs.
     /// `None`: nobody waits or has waited.
-    pub fn end<V: Simd, C: Control>(
+    pub fn end<C: Control>(
         &mut self,
-        simd: V,
         plan: &Plan,
         warp: &mut Warp<C>,
         flow: &mut Flow,
@@ -135,8 +100,7 @@ impl Apart {
         }
         let now = began + whole;
         if runs > 0 {
-            let (control, runs, used) = (&mut warp.control, &self.all.runs[..runs], now - told);
-            simd.vectorize(Regrouped { control, flow: *flow, others: &others, runs, used });
+            warp.control.regrouped(*flow, &others, &self.all.runs[..runs], now - told);
         }
         // Nobody waits any more: who runs is not looked at again.
         let lease = if others.is_empty() { u32::MAX } else { lease - (own - whole) };
