@@ -36,6 +36,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeNegative,
     Mutant::NativePass,
     Mutant::NativeRuns,
+    Mutant::NativePieces,
 ];
 
 /// Those in what a check is told of native code.

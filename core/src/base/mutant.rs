@@ -440,6 +440,8 @@ words! {
         NativePass = "native-pass",
         /// It is not noted who has run before others (native).
         NativeRuns = "native-runs",
+        /// Where a turn does not last for a block, one instruction more is counted than its pieces execute.
+        NativePieces = "native-pieces",
         /// What a function is filled with is dead behind its last use (D-live).
         DeadFilled = "dead-filled",
         /// Threads of a warp are exchanged also where they meet others of it (D-symmetry).

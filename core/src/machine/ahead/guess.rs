@@ -17,6 +17,8 @@ pub(super) const MOST: u64 = 1 << 25;
 /// Chunks of a wave for each thread, at first and at most: what is over sooner leaves the thread to another one.
 const FEW: u64 = 4;
 const SHARE: u64 = 64;
+/// Chunks of a wave at most, so that what they see takes little room together.
+const CHUNKS: u64 = 1 << 8;
 /// Blocks of a chunk at most, for each of one of the wave before: what was cheap so far may not be.
 const GROWTH: u64 = 4;
 /// Warp instructions that are worth to be divided.
@@ -135,7 +137,7 @@ impl Guess {
         let blocks = self.blocks_of_chunk(view, rest, threads.into());
         let (_, bytes) = self.each.unwrap_or((0, 0));
         let share = if view == View::InOrder { self.share } else { SHARE };
-        let count = (u64::from(threads) * share).min(WIDE / (blocks * bytes).max(1)).max(threads.into());
+        let count = (u64::from(threads) * share).min(CHUNKS).min(WIDE / (blocks * bytes).max(1)).max(threads.into());
         let shift = self.shift.unwrap_or(warps.saturating_sub(1));
         // What blocks at a multiple begin with lies at the beginning of a page, or of a row, more often than not.
         let alone = u64::from(self.doubt);
@@ -299,6 +301,17 @@ mod tests {
         assert!(all.recall(of(2), GridId(1)).each.is_none());
         (3..40).for_each(|k| all.keep(of(k), &guess));
         assert!(all.recall(of(1), GridId(1)).each.is_none() && all.0.len() == REMEMBERED);
+    }
+
+    #[test]
+    fn waves_have_an_end_on_many_threads() {
+        let wave = |guess: &Guess| guess.wave(View::InOrder, rest(0, 1 << 20, 1, None), (64, 8)).len();
+        let mut guess = Guess::default();
+        (0..4).for_each(|_| assert!(guess.over(true)));
+        assert_eq!(wave(&guess), 256);
+        // Where each chunk writes much, there is one for each thread.
+        guess.was_right(Chunk { first: 0, until: 1, last: None }, None, (1 << 18, 1 << 20), 8);
+        assert_eq!(wave(&guess), 64);
     }
 
     #[test]

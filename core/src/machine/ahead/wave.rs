@@ -244,10 +244,11 @@ fn jobs(
     guess: &Guess,
     spare: &mut Slabs,
 ) -> Vec<Job> {
-    let mut rooms = spare.share(chunks.len());
+    let views = chunks.len();
+    let mut rooms = spare.share(views);
     let job = |(place, chunk)| {
         let mut room = rooms.pop().unwrap_or_default();
-        Job { place, chunk, memory: memory.show(under, view, &guess.manners, &mut room), view }
+        Job { place, chunk, memory: memory.show(under, (view, views), &guess.manners, &mut room), view }
     };
     chunks.into_iter().enumerate().map(job).collect()
 }

@@ -17,12 +17,14 @@ use std::sync::Arc;
 pub(super) const PAGE: usize = 1 << 12;
 /// Bytes of a buffer that lie together in copies at most: no access of native code goes from one to the next.
 const SLAB: usize = 1 << 16;
-/// Slabs that blocks may have: more of them write all over memory.
-const SLABS: usize = 256;
+/// Slabs that a view may have: more of them write all over memory; and that all views have that are there at a time.
+const SLABS: usize = 1 << 8;
+const ALL_SLABS: usize = 1 << 12;
 /// Slabs that are kept from one launch to the next at most.
 const SPARE: usize = 256;
-/// Accesses that are noted by their bytes at most.
+/// Accesses of a view that are noted by their bytes at most, and of all views.
 const NOTED: usize = 1 << 18;
+const ALL_NOTED: usize = 1 << 22;
 /// Pages around an access that native code is told of at once, on either side.
 #[cfg(all(feature = "native", target_arch = "x86_64"))]
 const AROUND: usize = 64;
@@ -129,6 +131,8 @@ pub(super) struct Over {
     who: u64,
     /// Accesses that were asked for one by one.
     pub(super) asked: u64,
+    /// Slabs, and accesses that are noted, at most.
+    most: (usize, usize),
     /// It cannot show what is asked for: what was done to it is of no use.
     pub(super) failed: bool,
     pub(super) spare: Vec<Vec<u8>>,
@@ -204,8 +208,10 @@ impl Slab {
 }
 
 impl Over {
-    pub(super) fn new(under: Arc<Below>, view: View, manners: &Manners, spare: &mut Slabs) -> Self {
+    /// One of so many views.
+    pub(super) fn new(under: Arc<Below>, (view, views): (View, usize), manners: &Manners, spare: &mut Slabs) -> Self {
         let count = under.blocks.len();
+        let share = |all: usize, most: usize| (all / views.max(1)).clamp(1, most);
         let mut manners = manners.clone();
         manners.resize(count, Manner::default());
         Self {
@@ -219,6 +225,7 @@ impl Over {
             view,
             who: 0,
             asked: 0,
+            most: (share(ALL_SLABS, SLABS), share(ALL_NOTED, NOTED)),
             failed: false,
             spare: std::mem::take(&mut spare.0),
         }
@@ -315,7 +322,7 @@ impl Over {
             let from = self.slabs[number].at + inside % SLAB;
             self.note(Noted { at: from..from + len, slab: number, stores, who: self.who });
         }
-        self.noted.len() <= NOTED
+        self.noted.len() <= self.most.1
     }
 
     /// Whether accesses of a buffer are noted by their bytes.
@@ -343,7 +350,7 @@ impl Over {
         if entry != 0 {
             return Some(entry as usize - 1);
         }
-        if self.slabs.len() >= SLABS {
+        if self.slabs.len() >= self.most.0 {
             return None;
         }
         let block = self.under.blocks.get(k)?;
@@ -400,5 +407,27 @@ impl Over {
         };
         let bytes = slab.data_mut().get_mut(within.clone())?;
         Some((part * SLAB + within.start, bytes.as_mut_ptr() as usize, bytes.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::flat::Arena;
+    use crate::verdict::AllocKind;
+
+    #[test]
+    fn views_share_the_room_that_there_is() {
+        let mut arena = Arena::new(0x1000, None);
+        let len = 3 * SLAB;
+        arena.alloc("a", AllocKind::Buffer, len as u64, 64).unwrap();
+        let under = Arc::new(arena.lower().unwrap());
+        // How many slabs one of so many views can write.
+        let slabs = |views: usize| {
+            let mut over =
+                Over::new(Arc::clone(&under), (View::InOrder, views), &Manners::new(), &mut Slabs::default());
+            (0..3).take_while(|k| over.ask(0, (k * SLAB, 4), Does::STORES)).count()
+        };
+        assert_eq!([2, ALL_SLABS / 2, ALL_SLABS, 2 * ALL_SLABS].map(slabs), [3, 2, 1, 1]);
     }
 }

@@ -35,8 +35,8 @@ impl Arena {
         (self.bytes, self.blocks) = (below.bytes, below.blocks);
     }
 
-    /// What blocks see that run ahead of memory that was taken out.
-    pub(crate) fn show(&self, under: &Arc<Below>, view: View, manners: &Manners, spare: &mut Slabs) -> Self {
+    /// What blocks see that run ahead of memory that was taken out, in one of so many views.
+    pub(crate) fn show(&self, under: &Arc<Below>, view: (View, usize), manners: &Manners, spare: &mut Slabs) -> Self {
         let mut shown = Self::new(self.base, self.cap);
         shown.blocks.clone_from(&under.blocks);
         (shown.over, shown.has_guests) = (Some(Box::new(Over::new(Arc::clone(under), view, manners, spare))), true);

@@ -56,6 +56,10 @@ impl Emit<'_, '_> {
         self.b.switch_to_block(stop);
         match pieces {
             Some(piece) => {
+                if on(Mutant::NativePieces) {
+                    let fewer = self.b.ins().iadd_imm(left, -(1 << 32));
+                    self.b.def_var(self.left, fewer);
+                }
                 self.b.ins().jump(piece, &[]);
             }
             None => {
