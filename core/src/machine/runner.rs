@@ -26,7 +26,7 @@ use crate::machine::walk::Walker;
 use crate::machine::warp::instrumented::Watched;
 use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat, Slabs};
-use crate::memory::{Accesses, Cx, Delayed, Environment, FermiModel, MemoryModel, SiteHints, WithCopies};
+use crate::memory::{Accesses, Cx, Delayed, Environment, FermiModel, Memory, MemoryModel, SiteHints, WithCopies};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
 use pulp::{Simd, WithSimd};
 use std::any::Any;
@@ -40,7 +40,12 @@ trait Quiet {
 
 impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
-        if self.may_run_ahead(&run) { self.run_ahead(run) } else { self.go::<_, Best>(Silent, run) }
+        // Only machine code runs ahead.
+        if <Arena as Memory>::NATIVE && self.may_run_ahead(&run) {
+            self.run_ahead(run)
+        } else {
+            self.go::<_, Best>(Silent, run)
+        }
     }
 }
 

@@ -37,6 +37,7 @@ pub use double::{NAN64, fma_f64_hard};
 pub use fused::*;
 pub(crate) use ops::float_ops;
 pub use ops::*;
+#[cfg(all(feature = "native", target_arch = "x86_64"))]
 pub(crate) use single::{LEAST_UP, UP};
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl Memory for Arena {
     const IMMEDIATE: bool = true;
     const CACHES: bool = false;
     const TAKES_REGISTERS: bool = false;
-    const NATIVE: bool = true;
+    const NATIVE: bool = cfg!(all(feature = "native", target_arch = "x86_64"));
 
     fn arena(&self) -> &Arena {
         self
