@@ -3,7 +3,7 @@
 use crate::examples::launches;
 use crate::native_groups::grouped;
 use crate::native_modes::{MODES, pairs};
-use crate::native_programs::{compared, same, written};
+use crate::native_programs::{compared, compared_in_turn, same, written};
 use std::path::Path;
 use std::sync::Arc;
 use warpstep::base::SourceMap;
@@ -257,16 +257,15 @@ fn modes_are_those_of_the_interpreter() {
     assert!(pairs(&MODES) > 0);
 }
 
-/// How many random programs: `NATIVE_FULL` says.
-fn programs() -> u64 {
-    std::env::var("NATIVE_FULL").ok().and_then(|n| n.parse().ok()).unwrap_or(150)
-}
-
+/// As many as `NATIVE_FULL` says from `NATIVE_FROM` on, each under one control model; else some under all of them.
 #[test]
 fn random_programs_cannot_tell() {
-    let first = std::env::var("NATIVE_FROM").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let runs: u32 = (first..first + programs()).map(|seed| compared(seed, 6)).sum();
-    assert!(u64::from(runs) >= 20 * programs());
+    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse::<u64>().ok());
+    let first = number("NATIVE_FROM").unwrap_or(0);
+    let (programs, of): (_, fn(u64, u32) -> u32) =
+        number("NATIVE_FULL").map_or((150, compared), |programs| (programs, compared_in_turn));
+    let runs: u64 = (first..first + programs).map(|seed| u64::from(of(seed, 6))).sum();
+    assert!(runs >= 14 * programs);
 }
 
 /// All that can be told of an example, and how many thread instructions were native, of how many.

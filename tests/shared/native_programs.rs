@@ -553,9 +553,18 @@ pub fn written_under() -> u32 {
     checks.into_iter().map(of).sum()
 }
 
+/// The control models that there is native code for.
+pub const CONTROLS: [ControlModel; 3] = [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit];
+
 /// Compares the runs of a random program; gives how many native runs there were.
 pub fn compared(seed: u64, most: u32) -> u32 {
     same(&program(seed), ([2, 1, 1], shape(seed)), &[None, Some(seed)], most)
+}
+
+/// The same under one control model, which is another one for the next program: what takes time is to compile.
+pub fn compared_in_turn(seed: u64, most: u32) -> u32 {
+    let control = CONTROLS[(seed % 3) as usize];
+    same_of(&program(seed), ([2, 1, 1], shape(seed)), &[None, Some(seed)], most, (control, &[]))
 }
 
 /// Compares native runs of a program, on a grid of blocks, with the interpreter's, left at every segment up to a number; gives how
@@ -572,24 +581,33 @@ pub fn same_under(
     most: u32,
     checks: &[Check],
 ) -> u32 {
+    CONTROLS.iter().map(|control| same_of(text, shape, schedules, most, (*control, checks))).sum()
+}
+
+/// The same under one control model.
+fn same_of(
+    text: &str,
+    shape: ([u32; 3], [u32; 3]),
+    schedules: &[Option<u64>],
+    most: u32,
+    (control, checks): (ControlModel, &[Check]),
+) -> u32 {
     let mut runs = 0;
-    for control in [ControlModel::Crs, ControlModel::Its, ControlModel::ItsSplit] {
-        let mut sources = SourceMap::default();
-        let id = sources.add("random.ptx", text);
-        let env = Arc::new(build(&[id], Some(control), &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}")));
-        for schedule in schedules {
-            let wanted = told(&env, shape, control, *schedule, Engine::Interpreter, checks);
-            for trip in 0..=most {
-                let seen = told(&env, shape, control, *schedule, Engine::Native { trip }, checks);
-                assert!(
-                    seen == wanted,
-                    "{control:?} {schedule:?} {trip} {shape:?}\n{}\n{}\n{:?}\n{text}",
-                    wanted.0,
-                    seen.0,
-                    differing(&wanted.1, &seen.1)
-                );
-                runs += 1;
-            }
+    let mut sources = SourceMap::default();
+    let id = sources.add("random.ptx", text);
+    let env = Arc::new(build(&[id], Some(control), &sources).unwrap_or_else(|p| panic!("{p:?}\n{text}")));
+    for schedule in schedules {
+        let wanted = told(&env, shape, control, *schedule, Engine::Interpreter, checks);
+        for trip in 0..=most {
+            let seen = told(&env, shape, control, *schedule, Engine::Native { trip }, checks);
+            assert!(
+                seen == wanted,
+                "{control:?} {schedule:?} {trip} {shape:?}\n{}\n{}\n{:?}\n{text}",
+                wanted.0,
+                seen.0,
+                differing(&wanted.1, &seen.1)
+            );
+            runs += 1;
         }
     }
     runs

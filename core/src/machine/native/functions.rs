@@ -20,6 +20,7 @@ pub(super) fn module(setting: Setting) -> Result<JITModule, String> {
     for (name, value) in [
         ("opt_level", "speed"),
         ("enable_verifier", if cfg!(debug_assertions) || setting.trips { "true" } else { "false" }),
+        ("regalloc_algorithm", if setting.trips { "single_pass" } else { "backtracking" }),
         ("use_colocated_libcalls", "false"),
         ("is_pic", "false"),
     ] {
