@@ -25,6 +25,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeIdle,
     Mutant::NativeApart,
     Mutant::NativeNan64,
+    Mutant::NativeNans,
     Mutant::NativeSides,
     Mutant::NativeMerge,
     Mutant::NativeFewer,

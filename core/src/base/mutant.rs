@@ -412,6 +412,8 @@ words! {
         NativeApart = "native-apart",
         /// NaNs of 64 bits are those that the processor makes (native).
         NativeNan64 = "native-nan64",
+        /// Nobody looks whether results of 64 bits are NaNs (native).
+        NativeNans = "native-nans",
         /// Lanes that part natively find the numbers that those before them have left (native).
         NativeSides = "native-sides",
         /// What lanes that part natively leave of a predicate is the others', too (native).

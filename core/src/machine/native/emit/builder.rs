@@ -1,5 +1,6 @@
 //! What a function is made of while it is made: the state of [`Emit`], values, and accesses of what is ours.
 
+use super::nans::Nans;
 use crate::machine::native::plan::Plan;
 use crate::program::affine::Line;
 use crate::program::env::ProgEnv;
@@ -207,6 +208,7 @@ pub(super) struct Segment {
     pub(super) told: Vec<Told>,
     /// Predicates that strips make: by register.
     pub(super) made: BTreeSet<usize>,
+    pub(super) nans: Nans,
 }
 
 /// Where the lanes of an access find their words.

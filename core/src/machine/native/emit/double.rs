@@ -2,14 +2,15 @@
 //!
 //! NaNs keep what they carry (D-nan64): of two sources the second one's comes first, of three the third one's before the first one's.
 //! The processor's operations make a NaN of one source quiet as well, and have the same NaN for invalid ones; where several sources
-//! are NaNs, theirs depends on which operand an instruction has where. So it is the sources that come first that are looked at.
+//! are NaNs, theirs depends on which operand an instruction has where. So it is the sources that come first that are looked at; in
+//! strips, where a result is a NaN at all (`nans.rs`).
 
 use super::builder::{Emit, Strip, Word};
 use super::compute::float_condition;
 use crate::alu::float::FloatOp as F;
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 
 /// What makes a NaN quiet.
 const QUIET: i64 = 1 << 51;
@@ -141,31 +142,14 @@ impl Emit<'_, '_> {
             let masks = halves.map(|pair| self.compared(op, &pair));
             return Strip::P(self.narrowed(masks));
         }
-        let pairs = halves.each_ref().map(|pair| self.raw_double(op, pair));
-        match pairs {
-            [Some(a), Some(b)] => Strip::Q(self.with_sources_nans(op, [a, b], &halves)),
-            _ => Strip::Q(halves.map(|pair| self.double(op, &pair))),
+        if !self.is_raw() {
+            return Strip::Q(halves.map(|pair| self.double(op, &pair)));
         }
-    }
-
-    /// Results of four lanes as the processor has them, with NaNs as they should be. A result that is a number had no source that
-    /// was none, so that this is looked at first.
-    fn with_sources_nans(&mut self, op: F, pairs: [Value; 2], x: &[Vec<Value>; 2]) -> [Value; 2] {
-        let none = pairs.map(|pair| {
-            let real = self.reinterpret(types::F64X2, pair);
-            self.b.ins().fcmp(FloatCC::Unordered, real, real)
-        });
-        let none = self.b.ins().bor(none[0], none[1]);
-        let any = self.b.ins().vany_true(none);
-        let (rare, done) = (self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(rare);
-        let results = [0, 1].map(|_| self.b.append_block_param(done, types::I64X2));
-        self.b.ins().brif(any, rare, &[], done, &pairs.map(BlockArg::Value));
-        self.b.switch_to_block(rare);
-        let settled = [0, 1].map(|k| self.source_nan(op, pairs[k], &x[k]));
-        self.b.ins().jump(done, &settled.map(BlockArg::Value));
-        self.b.switch_to_block(done);
-        results
+        let pairs = halves.map(|pair| self.raw_double(op, &pair).unwrap_or_else(|| self.double(op, &pair)));
+        if !matches!(op, F::NegF64 | F::AbsF64 | F::MinF64 | F::MaxF64) {
+            self.look_at(pairs);
+        }
+        Strip::Q(pairs)
     }
 
     /// A comparison of numbers of 64 bits.

@@ -19,6 +19,7 @@ mod groups;
 mod halves;
 mod inside;
 mod modes;
+mod nans;
 mod order;
 mod region;
 mod segment;

@@ -146,10 +146,14 @@ impl Emit<'_, '_> {
         }
         let wide: Vec<[Value; 2]> = words.iter().map(|bits| self.widened_reals(*bits)).collect();
         let sums = [0, 1].map(|pair| match how.op {
-            F::AddF32 | F::SubF32 => self.sum_to_odd(wide[0][pair], wide[1][pair]),
+            F::AddF32 | F::SubF32 => self.sum_and_rest(wide[0][pair], wide[1][pair]),
             op => {
                 let product = self.b.ins().fmul(wide[0][pair], wide[1][pair]);
-                if op == F::FmaF32 { self.sum_to_odd(product, wide[2][pair]) } else { product }
+                if op == F::FmaF32 {
+                    self.sum_and_rest(product, wide[2][pair])
+                } else {
+                    (product, self.wide_number(0.0))
+                }
             }
         });
         let bits = self.stepped(how.to, sums);
@@ -158,7 +162,7 @@ impl Emit<'_, '_> {
         }
         // A sum of zero that is exact: minus, if any of its parts is.
         let none = self.wide_number(0.0);
-        let zeros = sums.map(|sum| self.b.ins().fcmp(FloatCC::Equal, sum, none));
+        let zeros = sums.map(|(sum, _)| self.b.ins().fcmp(FloatCC::Equal, sum, none));
         let zero = self.narrowed(zeros);
         let signs = match words[..] {
             [a, b, c] => {
@@ -173,20 +177,31 @@ impl Emit<'_, '_> {
         self.b.ins().bor(bits, minus)
     }
 
-    /// Doubles that are exact or rounded to odd as the singles on a side of them: the nearest ones, or those a step further.
-    fn stepped(&mut self, to: Rounding, sums: [Value; 2]) -> Value {
-        let beyond = sums.map(|sum| {
+    /// Doubles and what they lack to be exact, less than half of their last digit, as the singles on a side of them: the nearest ones to
+    /// the doubles, or those a step further. How far a single is from the double that it is nearest to is exact, and so is which of
+    /// both distances is the larger one; where the single is the double, what it lacks decides.
+    fn stepped(&mut self, to: Rounding, sums: [(Value, Value); 2]) -> Value {
+        let beyond = sums.map(|(sum, rest)| {
             let near = self.b.ins().fvdemote(sum);
             let wide = self.b.ins().fvpromote_low(near);
-            match to {
-                Rounding::Down => self.b.ins().fcmp(FloatCC::GreaterThan, wide, sum),
-                Rounding::Up => self.b.ins().fcmp(FloatCC::LessThan, wide, sum),
-                _ => {
-                    let (wide, sum) = (self.b.ins().fabs(wide), self.b.ins().fabs(sum));
-                    self.b.ins().fcmp(FloatCC::GreaterThan, wide, sum)
-                }
+            let (mut above, mut rest) = (self.b.ins().fsub(wide, sum), rest);
+            if to == Rounding::Up {
+                return self.b.ins().fcmp(FloatCC::LessThan, above, rest);
             }
+            if to != Rounding::Down {
+                // Seen from zero.
+                let sign = self.number(types::I64X2, i64::MIN);
+                let wide = self.reinterpret(types::I64X2, wide);
+                let sign = self.b.ins().band(wide, sign);
+                [above, rest] = [above, rest].map(|x| {
+                    let bits = self.reinterpret(types::I64X2, x);
+                    let bits = self.b.ins().bxor(bits, sign);
+                    self.reinterpret(types::F64X2, bits)
+                });
+            }
+            self.b.ins().fcmp(FloatCC::GreaterThan, above, rest)
         });
+        let sums = sums.map(|(sum, _)| sum);
         let (beyond, value) = (self.narrowed(beyond), self.narrowed_reals(sums));
         let value = self.reinterpret(types::F32X4, value);
         let bits = self.integers(Word { value, float: true, loose: true });
@@ -206,15 +221,20 @@ impl Emit<'_, '_> {
         self.b.ins().iadd(bits, step)
     }
 
-    /// Sums that, where they are inexact, have their lowest bit set: of two doubles, or of four singles.
-    pub(super) fn sum_to_odd(&mut self, a: Value, b: Value) -> Value {
-        let reals = self.b.func.dfg.value_type(a);
-        let ints = if reals == types::F64X2 { types::I64X2 } else { types::I32X4 };
+    /// A sum, and what it lacks to be exact.
+    fn sum_and_rest(&mut self, a: Value, b: Value) -> (Value, Value) {
         let sum = self.b.ins().fadd(a, b);
         let part = self.b.ins().fsub(sum, a);
         let rest = self.b.ins().fsub(sum, part);
         let (of_a, of_b) = (self.b.ins().fsub(a, rest), self.b.ins().fsub(b, part));
-        let error = self.b.ins().fadd(of_a, of_b);
+        (sum, self.b.ins().fadd(of_a, of_b))
+    }
+
+    /// Sums that, where they are inexact, have their lowest bit set: of two doubles, or of four singles.
+    pub(super) fn sum_to_odd(&mut self, a: Value, b: Value) -> Value {
+        let reals = self.b.func.dfg.value_type(a);
+        let ints = if reals == types::F64X2 { types::I64X2 } else { types::I32X4 };
+        let (sum, error) = self.sum_and_rest(a, b);
         let none = self.number(ints, 0);
         let zero = self.reinterpret(reals, none);
         let above = self.b.ins().fcmp(FloatCC::GreaterThan, error, zero);

@@ -29,12 +29,13 @@ impl Emit<'_, '_> {
         self.fetch_ahead(from, to);
         let mut bits: BTreeMap<usize, Value> = BTreeMap::new();
         let vectors = self.vectors_behind(&strips, to);
+        let spans = self.spans(&strips, &vectors);
         let kept = std::mem::take(&mut self.segment.splats);
         for s in 0..STRIPS {
             self.segment.splats.clone_from(&kept);
             let mut now: FxHashMap<usize, Strip> = FxHashMap::default();
-            for k in &strips {
-                self.strip(*k, s, &mut now, &mut bits);
+            for span in &spans {
+                self.span(span, s, &mut now, &mut bits);
             }
             for n in &vectors {
                 if let Some(strip) = now.get(n) {
@@ -307,7 +308,13 @@ impl Emit<'_, '_> {
     }
 
     /// One instruction in one strip.
-    fn strip(&mut self, k: usize, s: usize, now: &mut FxHashMap<usize, Strip>, bits: &mut BTreeMap<usize, Value>) {
+    pub(super) fn strip(
+        &mut self,
+        k: usize,
+        s: usize,
+        now: &mut FxHashMap<usize, Strip>,
+        bits: &mut BTreeMap<usize, Value>,
+    ) {
         let i = self.plan.code[k];
         let result = results(&i, self.env, &self.plan.function).first().copied();
         match self.plan.ways[k] {
