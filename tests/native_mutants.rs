@@ -26,6 +26,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeApart,
     Mutant::NativeNan64,
     Mutant::NativeNans,
+    Mutant::NativeImpatient,
     Mutant::NativeSides,
     Mutant::NativeMerge,
     Mutant::NativeFewer,

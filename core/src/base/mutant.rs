@@ -412,6 +412,8 @@ words! {
         NativeApart = "native-apart",
         /// NaNs of 64 bits are those that the processor makes (native).
         NativeNan64 = "native-nan64",
+        /// What all lanes have executed does not count where they part (native).
+        NativeImpatient = "native-impatient",
         /// Nobody looks whether results of 64 bits are NaNs (native).
         NativeNans = "native-nans",
         /// Lanes that part natively find the numbers that those before them have left (native).

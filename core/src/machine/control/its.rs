@@ -139,6 +139,17 @@ impl Its {
         };
     }
 
+    /// Takes note of who ran, one after the other.
+    fn note(&mut self, runs: &[LaneMask]) {
+        for lanes in runs {
+            self.met &= !lanes;
+            self.turn = self.turn.wrapping_add(1);
+            for (l, since) in self.since.iter_mut().enumerate() {
+                *since = if lanes >> l & 1 == 1 { self.turn } else { *since };
+            }
+        }
+    }
+
     /// Brings the arrays up to date.
     fn part(&mut self) {
         if let Some((flow, wait)) = self.together.take() {
@@ -190,6 +201,7 @@ impl Its {
 
 impl Control for Its {
     const JOINS: bool = true;
+    const PATIENCE: u32 = PATIENCE - 1;
     const WAITS: bool = true;
 
     fn new(lanes: LaneMask, entry: u32) -> Self {
@@ -369,7 +381,7 @@ impl Control for Its {
     }
 
     fn aside(&self, flow: Flow) -> Option<(Waiting, u32)> {
-        let most = (PATIENCE - 1).saturating_sub(self.starved);
+        let most = Self::PATIENCE.saturating_sub(self.starved);
         let mut others = SmallVec::new();
         if self.together.is_some() {
             return Some((others, most));
@@ -398,16 +410,20 @@ impl Control for Its {
             self.place(*lanes, *pc, flow.depth);
         }
         self.met &= !flow.mask;
-        for lanes in runs {
-            self.met &= !lanes;
-            self.turn = self.turn.wrapping_add(1);
-            for l in lanes_of(*lanes) {
-                self.since[l] = self.turn;
-            }
-        }
+        self.note(runs);
         // Where all of them have met, nobody has waited.
         self.starved = if others.is_empty() { 0 } else { self.starved.saturating_add(used) };
         self.set_watch(flow);
+    }
+
+    #[inline(always)]
+    fn patience(&self) -> u32 {
+        if self.grouping == Grouping::All { Self::PATIENCE.saturating_sub(self.starved) } else { 0 }
+    }
+
+    fn parted(&mut self, runs: &[LaneMask]) {
+        self.note(runs);
+        self.starved = 0;
     }
 
     #[inline(always)]

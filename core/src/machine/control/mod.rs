@@ -176,6 +176,19 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// `runs` ran, one after the other, which took `used` instructions together.
     fn regrouped(&mut self, _flow: Flow, _others: &[(LaneMask, u32)], _runs: &[LaneMask], _used: u32) {}
 
+    /// [`Control::patience`] where no lane has waited.
+    const PATIENCE: u32 = 0;
+
+    /// How many instructions lanes may execute while others wait, as [`Control::aside`] says where all are together; 0: it is not so
+    /// simple.
+    #[inline(always)]
+    fn patience(&self) -> u32 {
+        0
+    }
+
+    /// Lanes that are together have parted as [`Control::aside`] says and have met again: those of `runs` ran, one after the other.
+    fn parted(&mut self, _runs: &[LaneMask]) {}
+
     /// Below this address the running lanes meet nobody.
     #[inline(always)]
     fn watch(&self) -> u32 {

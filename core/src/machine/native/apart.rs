@@ -1,6 +1,7 @@
 //! Room for groups of lanes that have parted natively, and what follows of them for counts.
 
 use super::context::{Back, Groups, PLACES, RUNS};
+use crate::base::LaneMask;
 
 /// A warp's groups, and the numbers of lines of those who wait.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Apart {
 impl Apart {
     /// Nobody waits, of a kernel with so many places and numbers of lines.
     pub fn new(places: usize, scalars: usize) -> Self {
-        let all = Groups { places: 0, since: 0, mask: 0, count: 0, waiting: [0; PLACES], runs: [0; RUNS + 1] };
+        let all = Groups { places: 0, since: 0, mask: 0, count: 0, waiting: [0; PLACES], runs: [0; RUNS + 1], whose: [0; RUNS + 1] };
         Self { all, kept: vec![0; places * scalars], scalars, alone: true }
     }
 
@@ -24,6 +25,29 @@ impl Apart {
     pub fn room(&mut self, places: usize, scalars: usize) -> Option<(*mut Groups, *mut u64)> {
         let fits = self.kept.len() >= places * scalars && places <= PLACES;
         fits.then_some((&raw mut self.all, self.kept.as_mut_ptr()))
+    }
+
+    /// All lanes of warps are together.
+    pub fn gather(&mut self) {
+        (self.all.places, self.all.count, self.alone) = (0, 0, true);
+    }
+
+    /// Whether a run has been noted.
+    #[inline(always)]
+    pub const fn has_run(&self) -> bool {
+        self.all.count > 0
+    }
+
+    /// Takes out who has run of each warp but one, of which that stays: the warps, and the lanes in their order.
+    pub fn take_runs(&mut self, stays: Option<u32>) -> impl Iterator<Item = (u32, LaneMask)> + use<> {
+        let count = (self.all.count as usize).min(RUNS);
+        let all: Vec<(u32, LaneMask)> = self.all.whose.iter().copied().zip(self.all.runs).take(count).collect();
+        self.all.count = 0;
+        for (_, lanes) in all.iter().filter(|(warp, _)| Some(*warp) == stays) {
+            self.all.runs[self.all.count as usize] = *lanes;
+            self.all.count += 1;
+        }
+        all.into_iter().filter(move |(warp, _)| Some(*warp) != stays)
     }
 
     /// Native code is entered with so much fuel.

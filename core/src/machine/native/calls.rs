@@ -20,8 +20,8 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
     pub sh: &'a mut Shared<'l>,
     pub mem: &'a mut M,
     pub cx: &'a mut Cx<'c, S>,
-    /// By site: the instructions whose accesses it is for.
-    pub sites: &'a [Vec<u32>],
+    /// By site: the instructions whose accesses it is for, in the code for all lanes and in that for some.
+    pub sites: [&'a [Vec<u32>]; 2],
     /// Why an instruction failed.
     pub fault: Option<Box<Fault>>,
 }
@@ -63,8 +63,8 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         self.fault.is_none()
     }
 
-    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)> {
-        let owners = self.sites.get(site as usize)?;
+    fn block(&mut self, (some, site): (bool, u32), address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)> {
+        let owners = self.sites[usize::from(some)].get(site as usize)?;
         let all = owners.iter().map(|pc| does(self.sh.env, *pc));
         let (begin, place, len) = self.mem.arena_mut().block_to_use(address, bytes, Does::all(all))?;
         if !S::ON || on(Mutant::NativeQuiet) {

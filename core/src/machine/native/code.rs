@@ -1,10 +1,10 @@
 //! Machine code in memory, and the calls into it and back: the only `unsafe` of the machine.
 //!
 //! Why it is sound. Native code touches the slots of the frames of some warps, the bytes of device memory, a block's shared memory,
-//! a list of sites, a list of rows, a list of numbers a warp, its contexts, a fixed number of partings and of places with room for numbers, a fixed number of runs, and the lanes, all by way of the pointers of [`Context`] and [`Common`];
+//! a list of sites and that of the code for some lanes, a list of rows, a list of numbers a warp, its contexts, a fixed number of partings and of places with room for numbers, a fixed number of runs, and the lanes, all by way of the pointers of [`Context`] and [`Common`];
 //! [`Ready::push`] and [`Ready::run`] make these of exclusive references that a [`Ready`] holds until the code is back, and check
 //! that each of them is as long as what the code was compiled for: slots of the function, numbers of lines, sites, rows of a segment,
-//! bytes of shared memory. A context is linked to another one or to none, and the code goes on from one to the next. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
+//! bytes of shared memory. A context is linked to another one or to none, and the code goes on from one to the next. The code for all lanes calls that for some of them, on the same context and with that code's sites; both are of one kernel, which the session keeps. Offsets are constants, but for accesses of the program: those are in a block of device memory, found by [`locate`] and checked against its
 //! end by the code before each access, or inside of shared memory, whose size is a constant. Sites are forgotten when blocks are
 //! freed, and where at a call the bytes of device memory are no longer where they were; what is lent does not move. Where blocks run ahead (D-ahead), sites whose instructions only
 //! load may be given bytes that other threads read as well, through an [`std::sync::Arc`], and nobody writes; a site of which an instruction stores is given bytes of a copy that is
@@ -29,6 +29,7 @@ use cranelift_codegen::ir::types;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
 use cranelift_module::Module;
+use std::ffi::c_void;
 use std::marker::PhantomData;
 
 /// Runs the warps of a context and of those that it is linked to; gives the one that ran last.
@@ -39,6 +40,8 @@ pub(super) struct Code {
     /// Owns the memory; taken when that is given back.
     module: Option<JITModule>,
     function: Function,
+    /// Whether it is for some of the lanes.
+    some: bool,
     /// By site: the instructions whose accesses it is for, but for those that are told.
     pub sites: Vec<Vec<u32>>,
     /// Accesses that a segment tells at most.
@@ -82,10 +85,10 @@ pub(super) trait Host {
     /// an exchange has not been executed then, since not all who take part are there.
     fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool;
 
-    /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them, or a part of it:
-    /// its address, where it is, and how many bytes it has. They are the host's alone where an instruction of the site stores, and stay there while code runs. Where
+    /// The block of device memory that all of `bytes` at an address lie in, when instructions may read and write them, or a part of it,
+    /// for a site of the code for some lanes or that for all: its address, where it is, and how many bytes it has. They are the host's alone where an instruction of the site stores, and stay there while code runs. Where
     /// somebody observes, the part of it where accesses of a site need not be told, from a multiple of `unit`.
-    fn block(&mut self, site: u32, address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)>;
+    fn block(&mut self, site: (bool, u32), address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)>;
 
     /// Takes note of accesses of a warp, in their order. False: not of all.
     fn note(&mut self, warp: u32, rows: &[Row]) -> bool;
@@ -128,6 +131,9 @@ pub(super) struct Entry<'a> {
     pub local: &'a mut LocalMemory,
     pub scalars: &'a mut [u64],
     pub fuel: u32,
+    /// Instructions that the control model has not been told of, and what [`Context::patience`] says.
+    pub untold: u32,
+    pub patience: u32,
     /// The number of the entry, and its address.
     pub number: u32,
     pub from: u32,
@@ -136,6 +142,10 @@ pub(super) struct Entry<'a> {
 /// What the warps that run have in common, beside memory.
 pub(super) struct Along<'a> {
     pub sites: &'a mut Sites,
+    /// The code for some lanes and its sites, where that for all may go on in it.
+    pub beyond: Option<(&'a Code, &'a mut Sites)>,
+    /// How many instructions lanes may execute while others wait of whom none has waited before.
+    pub patience: u32,
     /// The lanes, and the same expanded.
     pub mask: LaneMask,
     pub lanes: &'a mut Lanes32,
@@ -150,7 +160,7 @@ impl Context {
     /// That of a warp; `slots` and `scalars`: what there is at least. `None`: there is not.
     #[inline(always)]
     fn of(on: Entry<'_>, [w, q, p]: [usize; 3], scalars: usize) -> Option<Self> {
-        let Entry { warp, frame, local, scalars: values, fuel, number, from } = on;
+        let Entry { warp, frame, local, scalars: values, fuel, untold, patience, number, from } = on;
         let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p && values.len() >= scalars;
         fits.then(|| Self {
             w: frame.w.as_mut_ptr(),
@@ -168,6 +178,10 @@ impl Context {
             tokens: 0,
             warp,
             fewer: 0,
+            told: i64::from(fuel + untold) << 32,
+            patience,
+            given: 0,
+            own: 0,
             next: std::ptr::null_mut(),
         })
     }
@@ -175,10 +189,10 @@ impl Context {
     /// How its warp came back.
     #[inline(always)]
     pub fn back(&self) -> Option<Back> {
-        let Self { left, pc, exit, taken, tokens, fewer, .. } = *self;
+        let Self { left, pc, exit, taken, tokens, fewer, told, patience, given, own, .. } = *self;
         let hidden = left as u32;
-        let left = u32::try_from(left >> 32).unwrap_or(0);
-        Some(Back { exit: Exit::of(exit)?, pc, left, hidden, taken, tokens, fewer })
+        let [left, told] = [left, told].map(|fuel| u32::try_from(fuel >> 32).unwrap_or(0));
+        Some(Back { exit: Exit::of(exit)?, pc, left, hidden, taken, tokens, fewer, told, patience, given, own })
     }
 }
 
@@ -186,19 +200,31 @@ impl Common {
     /// That of warps that run some code. `None`: it is not what was compiled for.
     #[inline(always)]
     fn of<H: Host>(along: Along<'_>, host: &mut H, code: &Code) -> Option<Self> {
-        let Along { sites, mask, lanes, partings, apart, watch, trip, rows } = along;
+        let Along { sites, beyond, patience, mask, lanes, partings, apart, watch, trip, rows } = along;
         if host.shared().len() < code.shared {
             return None;
         }
         let sites = sites.of(code.sites.len(), host.place());
-        if rows.len() < code.rows {
-            rows.resize(code.rows, Row::default());
+        let some = beyond.as_ref().map_or(code, |(some, _)| *some);
+        let same = (some.slots, some.scalars, some.places, some.shared) == (code.slots, code.scalars, code.places, code.shared);
+        if !same {
+            return None;
         }
+        let most = code.rows.max(some.rows);
+        if rows.len() < most {
+            rows.resize(most, Row::default());
+        }
+        let (some, others) = match beyond {
+            Some((some, sites)) => (some.function as *const c_void, sites.of(some.sites.len(), host.place()).as_mut_ptr()),
+            None => (std::ptr::null(), std::ptr::null_mut()),
+        };
         let (partings, parted, kept) = partings.clear(code.scalars)?;
         let (groups, numbers) = apart.room(code.places, code.scalars)?;
         Some(Self {
             shared: host.shared().as_mut_ptr(),
             sites: sites.as_mut_ptr(),
+            some,
+            others,
             lanes,
             partings,
             parted,
@@ -214,6 +240,8 @@ impl Common {
             mask,
             watch,
             trip,
+            part: code.some.into(),
+            patience,
         })
     }
 }
@@ -304,6 +332,7 @@ impl<'a> Ready<'a> {
     pub fn again(&mut self, index: usize, (number, from): (u32, u32), fuel: u32) {
         if let Some(context) = self.contexts.0.get_mut(index) {
             (context.entry, context.from, context.left, context.fewer) = (number, from, i64::from(fuel) << 32, 0);
+            context.told = context.left;
         }
     }
 
@@ -312,7 +341,13 @@ impl<'a> Ready<'a> {
     pub fn fuel(&mut self, index: usize, fuel: u32) {
         if let Some(context) = self.contexts.0.get_mut(index) {
             context.left = i64::from(fuel) << 32;
+            context.told = context.left;
         }
+    }
+
+    /// All begin anew as nobody has waited.
+    pub fn patience(&mut self, patience: u32) {
+        self.contexts.0.iter_mut().for_each(|context| context.patience = patience);
     }
 
     /// The room that they took, and how they came back.
@@ -354,10 +389,13 @@ impl Code {
         context.func.signature = signature(&module, &[types::I64; 2], Some(types::I64));
         let plain = signature(&module, &PLAIN, Some(types::I32));
         let plain = context.func.import_signature(plain);
+        let own = context.func.signature.clone();
+        let own = context.func.import_signature(own);
         let [locate, fetch] = [look, fetch].map(|id| module.declare_func_in_func(id, &mut context.func));
         let mut around = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut context.func, &mut around);
-        let Made { sites, rows } = emit(builder, (plan, env), setting, some, Helpers { plain, locate, fetch });
+        let helpers = Helpers { plain, locate, fetch, own };
+        let Made { sites, rows } = emit(builder, (plan, env), setting, some, helpers);
         let name = if some { "some" } else { "full" };
         let id = define(&mut module, name, &mut context)?;
         module.finalize_definitions().map_err(|e| e.to_string())?;
@@ -368,6 +406,7 @@ impl Code {
         Ok(Self {
             module: Some(module),
             function,
+            some,
             sites,
             rows,
             slots: [slots.w, slots.q, slots.p].map(usize::from),
@@ -421,7 +460,9 @@ unsafe extern "C" fn note<H: Host>(context: *mut Context, common: *mut Common, c
 unsafe extern "C" fn locate<H: Host>(common: *mut Common, site: u32, address: u64, bytes: u64, unit: u32) -> u32 {
     // SAFETY: native code waits, and uses nothing of it meanwhile.
     let host = unsafe { &mut *(*common).host.cast::<H>() };
-    let Some((begin, place, len)) = host.block(site, address, bytes, unit) else { return 0 };
+    // SAFETY: as above.
+    let part = unsafe { (*common).part } != 0;
+    let Some((begin, place, len)) = host.block((part, site), address, bytes, unit) else { return 0 };
     if address.wrapping_sub(begin) & u64::from(unit - 1) != 0 {
         return 0;
     }

@@ -107,6 +107,15 @@ pub(super) struct Context {
     /// Thread instructions that were fewer than if all lanes had executed each instruction: those of lanes that had parted, and have
     /// met again.
     pub fewer: u64,
+    /// Fuel when the control model was last told who had run, as [`Context::left`].
+    pub told: i64,
+    /// Instructions that there may be while lanes wait for others, from when all of the warp's are together.
+    pub patience: u32,
+    /// Not zero: the warp's lanes have parted natively, in the code for all of them, and have not met. Then so much fuel was given to
+    /// those who went on, when all of the fuel that was left was [`Context::told`].
+    pub given: u32,
+    /// Instructions that nobody had been told of then.
+    pub own: u32,
     /// The context of the warp that runs next, when this one waits at a barrier or has ended; null: none.
     pub next: *mut Self,
 }
@@ -124,6 +133,19 @@ pub(super) struct Back {
     pub tokens: u32,
     /// See [`Context::fewer`].
     pub fewer: u64,
+    /// Fuel that was left when the control model was last told who had run, and the patience there is when all are together.
+    pub told: u32,
+    pub patience: u32,
+    /// See [`Context::given`], and [`Context::own`].
+    pub given: u32,
+    pub own: u32,
+}
+
+impl Back {
+    /// As if native code had been entered with what was given to lanes when they parted.
+    pub const fn of_given(self) -> Self {
+        Self { left: self.given - (self.told - self.left), ..self }
+    }
 }
 
 /// Lanes that have parted at a branch.
@@ -153,7 +175,7 @@ impl Parting {
 /// Places at which lanes may wait, at most.
 pub(super) const PLACES: usize = u64::BITS as usize;
 /// Runs of groups that are noted at most, before the control model is told.
-pub(super) const RUNS: usize = 64;
+pub(super) const RUNS: usize = 256;
 
 /// Who waits where, and who has run.
 #[derive(Debug)]
@@ -171,6 +193,8 @@ pub(super) struct Groups {
     pub waiting: [LaneMask; PLACES],
     /// Who ran before those who run, in order; room for those who run.
     pub runs: [LaneMask; RUNS + 1],
+    /// Of which warp.
+    pub whose: [u32; RUNS + 1],
 }
 
 /// What the warps that run have in common.
@@ -181,6 +205,9 @@ pub(super) struct Common {
     pub shared: *mut u8,
     /// Sites by number.
     pub sites: *mut Site,
+    /// The code for some lanes, null if there is none, and its sites.
+    pub some: *const c_void,
+    pub others: *mut Site,
     /// All ones or zero per lane, by who runs.
     pub lanes: *mut Lanes32,
     /// Lanes that have parted natively, by level, how many of these were open where native code was left, and the numbers of lines
@@ -209,4 +236,8 @@ pub(super) struct Common {
     pub watch: u32,
     /// Segments until one is left without need, where that is compiled in: for tests.
     pub trip: u32,
+    /// Whether the code for some lanes runs: its sites are in use.
+    pub part: u32,
+    /// [`Context::patience`] of warps of whose lanes none has waited.
+    pub patience: u32,
 }

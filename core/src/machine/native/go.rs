@@ -88,22 +88,37 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     if C::JOINS && mask != !0 {
         return parted(simd, warp, flow, sh, mem, fuel, cx, session);
     }
-    let Some(entry) = entry_of(&session.kernel.plan, warp, *flow, *fuel) else { return interpret(next) };
-    let Session { kernel, sites, lanes, trip, partings, apart, rows, .. } = &mut *session;
+    let since = untold(sh, *fuel);
+    let on = Fueled { fuel: *fuel, untold: since, patience: if C::JOINS { warp.control.patience() } else { 0 } };
+    let Some(entry) = entry_of(&session.kernel.plan, warp, *flow, on) else { return interpret(next) };
+    let Session { kernel, sites: [whole, parts], lanes, trip, partings, apart, rows, .. } = &mut *session;
     let (some, active) = (mask != !0, u64::from(lanes.2));
     let Some(code) = kernel.code(some) else { return interpret(u32::MAX) };
-    let sites = &mut sites[usize::from(some)];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: &code.sites, fault: None };
-    let along = Along { sites, mask, lanes: &mut lanes.1, partings, apart, watch: u32::MAX, trip: *trip, rows };
+    let (sites, other) = if some { (parts, whole) } else { (whole, parts) };
+    let beyond = kernel.made().filter(|_| C::JOINS && cx.oracle.takes_turns()).map(|some| (some, other));
+    let lists = [&code.sites[..], beyond.as_ref().map_or(&code.sites[..], |(some, _)| &some.sites[..])];
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: lists, fault: None };
+    let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
+    apart.gather();
+    let along = Along { sites, beyond, patience, mask, lanes, partings, apart, watch: u32::MAX, trip, rows };
     let back = code.enter(entry, along, &mut host);
     let fault = host.fault;
     let Some(back) = back else { return interpret(u32::MAX) };
     let executed = *fuel - back.left;
-    let threads = active * u64::from(executed - back.hidden) - session.partings.fewer(back);
+    let threads = active * u64::from(executed - back.hidden) - session.fewer(back);
     session.visited(&mut sh.threads, threads, executed);
     session.checks += u64::from(back.exit == Exit::Check);
     *fuel = back.left;
     flow.pc = back.pc;
+    if C::JOINS && session.apart.has_run() {
+        let (given, told) = (back.given, sh.begun + sh.turn - back.told);
+        if given > 0 {
+            *fuel = back.told;
+            return left_within((back, fault), warp, flow, sh, fuel, session, &mut cx.sink);
+        }
+        session.apart.take_runs(None).for_each(|(_, lanes)| warp.control.parted(&[lanes]));
+        sh.runs = Some((mask, told));
+    }
     tell(&session.partings, &session.kernel.plan, warp, flow);
     if C::JOINS
         && back.exit == Exit::Diverge
@@ -116,6 +131,33 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let visit = came_back((back, fault), warp, flow, sh, fuel, session, &mut cx.sink);
     session.executed += active * u64::from(before - *fuel);
     visit
+}
+
+/// Instructions of a turn that were executed and that the control model was not told of.
+#[inline(always)]
+fn untold(sh: &Shared<'_>, fuel: u32) -> u32 {
+    sh.begun + sh.turn - fuel - sh.runs.map_or(0, |(_, told)| told)
+}
+
+/// The code for all lanes was left while these had parted, with so much fuel when they did. What follows is as if it had been left then.
+#[cold]
+pub(super) fn left_within<C: Control, S: Sink>(
+    (back, fault): (Back, Option<Box<Fault>>),
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    fuel: &mut u32,
+    session: &mut Session,
+    sink: &mut S,
+) -> Result<Visit, Box<Halt>> {
+    if back.patience == C::PATIENCE {
+        // Those who parted before have met.
+        warp.control.parted(&[]);
+    }
+    let before = sh.begun + sh.turn - back.told;
+    let next = session.kernel.plan.next[(back.pc - session.kernel.plan.function.start.0) as usize];
+    let at = Left { fueled: back.given, apart: true, before, told: before - back.own, next };
+    left_apart((back.of_given(), fault), at, warp, flow, sh, fuel, session, sink)
 }
 
 /// All lanes that are ready part at a branch: those run that are behind, as their model would have it. `None`: it is not so simple,
@@ -176,19 +218,53 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     let (watch, fueled) = if let Some(given) = given { (u32::MAX, given) } else { (warp.control.watch(), *fuel) };
     apart.enter(fueled);
     let sites = &mut sites[1];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: &code.sites, fault: None };
-    let along = Along { sites, mask, lanes: &mut lanes.1, partings, apart, watch, trip: *trip, rows };
-    let back = entry_at(warp, *flow, fueled, number).and_then(|entry| code.enter(entry, along, &mut host));
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: [&code.sites; 2], fault: None };
+    let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
+    let along = Along { sites, beyond: None, patience, mask, lanes, partings, apart, watch, trip, rows };
+    let on = Fueled { fuel: fueled, untold: 0, patience: 0 };
+    let back = entry_at(warp, *flow, on, number).and_then(|entry| code.enter(entry, along, &mut host));
     let fault = host.fault;
     let Some(back) = back else { return interpret(u32::MAX) };
     let executed = fueled - back.left;
     let threads = u64::from(u32::BITS) * u64::from(executed - back.hidden) - session.apart.fewer(back);
     session.visited(&mut sh.threads, threads, executed);
     session.checks += u64::from(back.exit == Exit::Check);
+    let at = Left { fueled, apart: given.is_some(), before, told, next };
+    left_apart((back, fault), at, warp, flow, sh, fuel, session, &mut cx.sink)
+}
+
+/// Lanes that have parted from others, as they entered native code.
+#[derive(Clone, Copy)]
+struct Left {
+    /// Their fuel, and whether native code could let others run.
+    fueled: u32,
+    apart: bool,
+    /// Instructions of the turn before that, and those that the control model had been told of.
+    before: u32,
+    told: u32,
+    /// How many the interpreter executes up to where native code is entered again, from where they are.
+    next: u32,
+}
+
+/// What follows where lanes came back that have parted from others; `fuel`: what there was when they began.
+#[expect(clippy::too_many_arguments, reason = "what a visit has, and what is left of it")]
+fn left_apart<C: Control, S: Sink>(
+    (back, fault): (Back, Option<Box<Fault>>),
+    at: Left,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    fuel: &mut u32,
+    session: &mut Session,
+    sink: &mut S,
+) -> Result<Visit, Box<Halt>> {
+    let Left { fueled, apart, before, told, next } = at;
+    let executed = fueled - back.left;
     flow.pc = back.pc;
     let rest = *fuel + sh.more - executed;
+    let fuels = (fueled, back.left);
     let now =
-        given.and_then(|_| session.apart.end(&session.kernel.plan, warp, flow, (fueled, back.left), (before, told)));
+        if apart { session.apart.end(&session.kernel.plan, warp, flow, fuels, (before, told)) } else { None };
     match now {
         None => *fuel = fuel.saturating_sub(executed),
         Some((told, lease)) => {
@@ -198,9 +274,9 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     }
     (sh.more, sh.turn) = (rest - *fuel, before - sh.begun + executed + *fuel);
     (session.lanes.0, session.lanes.2) = (flow.mask, flow.mask.count_ones());
-    let at = (back.pc - session.kernel.plan.function.start.0) as usize;
-    warp.lines.0.at = Some((at as u32, flow.mask));
-    let spared = back.exit == Exit::Fuel && *fuel > 0 && given.is_some();
+    let place = (back.pc - session.kernel.plan.function.start.0) as usize;
+    warp.lines.0.at = Some((place as u32, flow.mask));
+    let spared = back.exit == Exit::Fuel && *fuel > 0 && apart;
     match back.exit {
         Exit::Diverge => {}
         // All have met, or who meets whom is to be seen.
@@ -214,15 +290,23 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
         _ => {}
     }
     let (before, active) = (*fuel, u64::from(session.lanes.2));
-    let visit = came_back((Back { left: *fuel, ..back }, fault), warp, flow, sh, fuel, session, &mut cx.sink);
+    let visit = came_back((Back { left: *fuel, ..back }, fault), warp, flow, sh, fuel, session, sink);
     session.executed += active * u64::from(before - *fuel);
-    if spared { interpret(next) } else { visit }
+    if spared { Ok(Visit::Went(Went::Interpret(next))) } else { visit }
+}
+
+/// What there is for a warp: fuel, how much more the control model was not told of, and its patience.
+#[derive(Clone, Copy)]
+pub(super) struct Fueled {
+    pub fuel: u32,
+    pub untold: u32,
+    pub patience: u32,
 }
 
 /// What lanes of a warp are run on from where they are; what native code holds of its registers is made to be that of these lanes.
 /// `None`: none of them are there, or the values of some register do not lie on the line that they should.
 #[inline(always)]
-pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fuel: u32) -> Option<Entry<'a>> {
+pub(super) fn entry_of<'a, C>(plan: &Plan, warp: &'a mut Warp<C>, flow: Flow, fuel: Fueled) -> Option<Entry<'a>> {
     let number = ready(plan, warp, flow)?;
     entry_at(warp, flow, fuel, number)
 }
@@ -238,10 +322,11 @@ fn ready<C>(plan: &Plan, warp: &mut Warp<C>, flow: Flow) -> Option<u32> {
 
 /// What lanes are run on that are ready.
 #[inline(always)]
-fn entry_at<C>(warp: &mut Warp<C>, flow: Flow, fuel: u32, number: u32) -> Option<Entry<'_>> {
+fn entry_at<C>(warp: &mut Warp<C>, flow: Flow, on: Fueled, number: u32) -> Option<Entry<'_>> {
     let Warp { frames, local, lines, index, .. } = warp;
     let frame = frames.first_mut()?;
-    Some(Entry { warp: *index, frame, local, scalars: &mut lines.0.values, fuel, number, from: flow.pc })
+    let (Fueled { fuel, untold, patience }, scalars) = (on, &mut lines.0.values);
+    Some(Entry { warp: *index, frame, local, scalars, fuel, untold, patience, number, from: flow.pc })
 }
 
 /// Tells a warp of whose lanes some came back where the others are; `flow`: all that ran, then those that came back.

@@ -8,7 +8,7 @@
 use super::calls::Calls;
 use super::code::{Along, Ready};
 use super::context::{Back, Context, Exit};
-use super::go::{Visit, came_back, entry_of, tell};
+use super::go::{Fueled, Visit, came_back, entry_of, left_within, tell};
 use super::plan::Plan;
 use super::session::Session;
 use super::tell::{arrived, exited, succeeded};
@@ -130,6 +130,10 @@ impl Ended {
     /// `None`: the turn goes on.
     #[inline(always)]
     fn of(plan: &Plan, context: &Context) -> Option<Self> {
+        // Lanes that have parted in the code for all of them may have ended alone.
+        if context.given > 0 {
+            return None;
+        }
         if context.exit == Exit::End as u32 {
             return Some(Self::Exit);
         }
@@ -181,7 +185,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     session.look(ALL, cx);
     let Session { kernel, sites, lanes, trip, contexts, visits, instructions, executed, partings, apart, rows, .. } =
         &mut *session;
-    let (plan, sites) = (&kernel.plan, &mut sites[0]);
+    let (plan, [sites, parts]) = (&kernel.plan, sites);
     let Some(code) = kernel.code(false) else { return Ok(Turns::default()) };
     let size = at.warps.len();
     let whole = *at.running as usize == size && *at.live == size as u32 * LANES && !at.sh.barriers.any();
@@ -195,11 +199,15 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let last = if count == whose.own().count_ones() as usize { ALONE } else { whose.lease };
     let mut round = Round { count, start: 0, lease: whose.lease, last, ran: 0, again: false };
     let (mut turns, mut stays) = (Turns::default(), false);
-    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: &code.sites, fault: None };
+    let some = kernel.made().filter(|_| C::JOINS && cx.oracle.takes_turns());
+    let lists = [&code.sites[..], some.map_or(&code.sites[..], |some| &some.sites[..])];
+    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: lists, fault: None };
+    apart.gather();
     loop {
         ready.fuel(round.nth(count - 1), round.last);
-        let along =
-            Along { sites, mask: ALL, lanes: &mut lanes.1, partings, apart, watch: u32::MAX, trip: *trip, rows };
+        let (sites, beyond) = (&mut *sites, some.map(|some| (some, &mut *parts)));
+        let (mask, lanes, patience, watch, trip) = (ALL, &mut lanes.1, C::PATIENCE, u32::MAX, *trip);
+        let along = Along { sites, beyond, patience, mask, lanes, partings, apart, watch, trip, rows };
         round.ran = ready.run(round.start, code, along, &mut host).unwrap_or(0);
         *visits += 1;
         let Some((taken, ended)) = together(&ready, plan, round).filter(|_| whole && count == size) else { break };
@@ -218,11 +226,23 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
         turns.limit = taken.book(count as u32, &mut whose, books, stats);
         turns.last = ready.get(round.nth(count - 1)).map(|context| context.warp as usize);
         round.go_on(&mut ready, plan, over);
+        if C::JOINS && over {
+            // Nobody of the next block has waited or run.
+            apart.gather();
+            ready.patience(C::PATIENCE);
+        }
         if turns.limit.is_some() || !books.lasts(most(size, round.lease), *whose.hold) {
             break;
         }
     }
     let (fault, contexts) = (host.fault, ready.done());
+    let begun = round.begun(&contexts, plan);
+    if C::JOINS && apart.has_run() {
+        let parted = begun.filter(|(_, back, _)| back.given > 0).map(|(warp, ..)| warp as u32);
+        for (warp, lanes) in apart.take_runs(parted) {
+            at.warps[warp as usize].control.parted(&[lanes]);
+        }
+    }
     let (taken, ended) = note(at, plan, &contexts, round, &mut whose, &mut cx.sink).map_err(step::halted)?;
     at.sh.threads = at.sh.threads.wrapping_add(taken.threads());
     (*executed, *instructions) = (*executed + taken.threads(), *instructions + taken.used);
@@ -230,7 +250,6 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
         turns.limit = taken.book(count, &mut whose, books, stats);
         turns.last = Some(last);
     }
-    let begun = round.begun(&contexts, plan);
     session.contexts = contexts;
     if let Some((warp, back, fuel)) = begun {
         turns.begun = Some(goes_on(at, session, warp, (back, fault, fuel), &mut cx.sink)?);
@@ -253,7 +272,8 @@ fn gather<'a, C: Control>(ready: &mut Ready<'a>, plan: &Plan, warps: &'a mut [Wa
     let (before, behind) = warps.split_at_mut(whose.warp.min(warps.len()));
     for warp in behind.iter_mut().chain(before).filter(|warp| own >> warp.index & 1 == 1) {
         let Some(flow) = warp.control.whole().filter(|flow| flow.mask == ALL && flow.depth == 0) else { break };
-        let Some(entry) = entry_of(plan, warp, flow, whose.lease) else { break };
+        let on = Fueled { fuel: whose.lease, untold: 0, patience: warp.control.patience() };
+        let Some(entry) = entry_of(plan, warp, flow, on) else { break };
         if !ready.push(entry) {
             break;
         }
@@ -403,18 +423,31 @@ fn goes_on<C: Control, S: Sink>(
     let Some(warp) = at.warps.get_mut(w) else { return Err(no_warp()) };
     at.sh.who.warp = warp.index;
     let executed = fuel - back.left;
-    let threads = u64::from(LANES) * u64::from(executed - back.hidden) - session.partings.fewer(back);
+    let threads = u64::from(LANES) * u64::from(executed - back.hidden) - session.fewer(back);
     at.sh.threads = at.sh.threads.wrapping_add(threads);
     session.executed += threads;
     session.instructions += u64::from(executed);
     session.checks += u64::from(back.exit == Exit::Check);
     let mut flow = Flow { pc: back.pc, mask: ALL, depth: 0 };
-    tell(&session.partings, &session.kernel.plan, warp, &mut flow);
-    let mut left = back.left;
-    match came_back((back, fault), warp, &mut flow, &mut at.sh, &mut left, session, sink) {
+    let sh = &mut at.sh;
+    (sh.begun, sh.turn, sh.more, sh.runs) = (0, fuel, 0, None);
+    let (mut left, whole) = (back.left, (back, fault));
+    let visit = if back.given > 0 {
+        left = back.told;
+        left_within(whole, warp, &mut flow, sh, &mut left, session, sink)
+    } else {
+        if back.told < fuel {
+            sh.runs = Some((ALL, fuel - back.told));
+        }
+        tell(&session.partings, &session.kernel.plan, warp, &mut flow);
+        came_back(whole, warp, &mut flow, sh, &mut left, session, sink)
+    };
+    match visit {
         Ok(visit) => {
             let went = if let Visit::Went(went) = visit { Some(went) } else { None };
-            Ok(Part { warp: w, left, lanes: Begun { flow, went, used: fuel - left } })
+            let (lease, more) = if sh.more > 0 { (left, sh.more) } else { (u32::MAX, 0) };
+            let lanes = Begun { flow, went, used: fuel - left - more, lease, runs: sh.runs };
+            Ok(Part { warp: w, left: left + more, lanes })
         }
         Err(mut halt) => {
             halt.pc = Pc(flow.pc);

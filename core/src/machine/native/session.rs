@@ -2,6 +2,7 @@
 
 use super::apart::Apart;
 use super::code::{Code, Contexts, Sites};
+use super::context::Back;
 use super::emit::Setting;
 use super::parted::Partings;
 use super::plan::Plan;
@@ -45,6 +46,12 @@ impl Kernel {
             Some(code) => code.as_ref(),
             None => self.compile(some),
         }
+    }
+
+    /// The code for some lanes, if it has been needed before.
+    #[inline(always)]
+    pub fn made(&self) -> Option<&Code> {
+        self.codes[1].get()?.as_ref()
     }
 
     #[cold]
@@ -244,6 +251,12 @@ impl Session {
         self.executed += threads;
         self.visits += 1;
         self.instructions += u64::from(executed);
+    }
+
+    /// Thread instructions that were fewer than if all lanes had executed each: those of lanes that parted natively.
+    #[inline(always)]
+    pub(super) fn fewer(&self, back: Back) -> u64 {
+        if back.given > 0 { self.apart.fewer(back.of_given()) } else { self.partings.fewer(back) }
     }
 
     /// Whether visits are so short that the interpreter is faster.

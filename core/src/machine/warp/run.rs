@@ -2,7 +2,7 @@
 //!
 //! `run` goes on until its fuel is used up, the warp waits, or it is done; with fuel 1 it is the small step.
 
-use crate::base::Pc;
+use crate::base::{LaneMask, Pc};
 use crate::machine::control::{Control, Flow, Idle, Next};
 use crate::machine::native::Went;
 use crate::machine::warp::instrumented::{Lanes, Watched};
@@ -20,6 +20,10 @@ pub(in crate::machine) struct Begun {
     pub went: Option<Went>,
     /// Instructions that they have executed.
     pub used: u32,
+    /// What they may execute before it is looked who runs.
+    pub lease: u32,
+    /// See [`Shared::runs`].
+    pub runs: Option<(LaneMask, u32)>,
 }
 
 /// Runs a warp for at most `fuel` instructions, lanes that have begun the turn natively first; says why it stopped and how many it
@@ -35,8 +39,8 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
 ) -> Result<(Yield, u32), Box<Halt>> {
     let mut left = fuel;
     loop {
-        let (flow, lease, went, before) = match begun.take() {
-            Some(Begun { flow, went, used }) => (flow, u32::MAX, went, used),
+        let (flow, lease, went, before, runs) = match begun.take() {
+            Some(Begun { flow, went, used, lease, runs }) => (flow, lease, went, used, runs),
             None => {
                 let halt = |why| Box::new(Halt { why, pc: Pc(0), lanes: !0 });
                 let (who, sm, uses) = (sh.who, sh.sm, &sh.loaded.uses[..]);
@@ -48,7 +52,7 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
                     None => warp.control.pick(cx.oracle, can).map_err(|s| halt(Why::Fault(Fault::Stop(s))))?,
                 };
                 match picked {
-                    Ok((flow, lease)) => (flow, lease, None, 0),
+                    Ok((flow, lease)) => (flow, lease, None, 0, None),
                     Err(Idle::Blocked) => return Ok((Yield::Blocked, fuel - left)),
                     Err(Idle::Done) => return Ok((Yield::Done, fuel - left)),
                     Err(Idle::Barrier) => return Ok((Yield::Barrier, fuel - left)),
@@ -59,7 +63,7 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
         };
         let now = left.min(lease);
         if C::JOINS {
-            (sh.more, sh.begun) = (left - now, before);
+            (sh.more, sh.begun, sh.runs) = (left - now, before, runs);
         }
         let used = run_flow(simd, warp, (flow, went), now, sh, mem, cx)?;
         left -= used;
@@ -91,9 +95,6 @@ pub(in crate::machine) fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
 ) -> Result<u32, Box<Halt>> {
     let mut rest = fuel;
     sh.turn = fuel;
-    if C::JOINS {
-        sh.runs = None;
-    }
     let lanes = Lanes { warp: &mut *warp, flow: (&mut flow, went), sh: &mut *sh, mem, fuel: &mut rest, cx };
     let outcome = S::flow_on(simd, lanes);
     // Native code may have made it more where lanes part by themselves.

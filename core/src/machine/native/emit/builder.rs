@@ -32,6 +32,8 @@ pub(in crate::machine::native) struct Helpers {
     pub plain: SigRef,
     pub locate: FuncRef,
     pub fetch: FuncRef,
+    /// The code of a kernel itself.
+    pub own: SigRef,
 }
 
 /// What has been made beside code: the sites ([`Emit::sites`]), and accesses that a segment tells at most.
@@ -91,6 +93,8 @@ pub(in crate::machine::native) struct Emit<'a, 'b> {
     /// Where the warp of a context begins, which is this block's parameter.
     pub(super) top: Block,
     pub(super) left: Variable,
+    /// Where it is entered again, at the entry that the context names.
+    pub(super) enters: Block,
     /// Of some lanes of a warp whose lanes may meet anywhere: how others run.
     pub(super) groups: Option<Apart>,
     pub(super) tokens: Variable,

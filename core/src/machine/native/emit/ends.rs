@@ -236,7 +236,7 @@ impl Emit<'_, '_> {
         self.b.switch_to_block(apart);
         match self.region(k) {
             Some(region) => self.part_if_known(k, region, bits),
-            None if self.part_groups(k, target, bits) => {}
+            None if self.part_groups(k, target, bits) || self.part_all(k, target, bits) => {}
             None => self.diverge(k, bits),
         }
         self.b.switch_to_block(none);

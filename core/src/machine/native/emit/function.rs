@@ -36,6 +36,7 @@ pub(in crate::machine::native) fn emit(
         b.def_var(running, mask);
         Apart { mask: running, next: b.create_block() }
     });
+    let enters = b.create_block();
     let blocks = vec![None; plan.code.len() + 1];
     let pieces = blocks.clone();
     let emit = Emit {
@@ -53,6 +54,7 @@ pub(in crate::machine::native) fn emit(
         shared,
         top,
         left,
+        enters,
         groups,
         tokens,
         variables: FxHashMap::default(),
@@ -83,6 +85,9 @@ impl Emit<'_, '_> {
         self.b.def_var(self.left, left);
         let none = self.b.ins().iconst(types::I32, 0);
         self.b.def_var(self.tokens, none);
+        let enters = self.enters;
+        self.b.ins().jump(enters, &[]);
+        self.b.switch_to_block(enters);
         self.entries();
         let mut k = 0;
         while k < count {

@@ -1,7 +1,7 @@
 //! Groups of lanes that have parted: who is behind runs, up to where others wait, and goes on together with them ([`Groups`]).
 
 use super::super::context::{Exit, Groups, RUNS};
-use super::builder::{Apart, Emit, HALF, STRIPS, common, field, offset, trusted, width};
+use super::builder::{Apart, Emit, HALF, STRIPS, common, field, offset, put, trusted, width};
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
@@ -19,12 +19,12 @@ impl Emit<'_, '_> {
         self.groups.filter(|_| self.who.some)
     }
 
-    fn noted(&mut self, ty: Type, at: usize) -> Value {
+    pub(super) fn noted(&mut self, ty: Type, at: usize) -> Value {
         let from = common!(self, types::I64, groups);
         self.b.ins().load(ty, trusted(), from, offset(at))
     }
 
-    fn note_of(&mut self, at: usize, value: Value) {
+    pub(super) fn note_of(&mut self, at: usize, value: Value) {
         let to = common!(self, types::I64, groups);
         self.b.ins().store(trusted(), value, to, offset(at));
     }
@@ -141,6 +141,11 @@ impl Emit<'_, '_> {
         self.b.ins().brif(places, some, &[], met, &[]);
         self.b.switch_to_block(met);
         self.at = (k, k);
+        // The code for all lanes may go on at once.
+        if let Some(number) = self.plan.entries[k] {
+            let number = self.b.ins().iconst(types::I32, i64::from(number));
+            put!(self, entry, number);
+        }
         self.leave(Exit::Meet, k);
         self.b.switch_to_block(some);
         match self.blocks[k] {
@@ -157,7 +162,7 @@ impl Emit<'_, '_> {
     }
 
     /// Lanes wait before an instruction, with what is held and known there.
-    fn wait(&mut self, k: usize, mask: Value) {
+    pub(super) fn wait(&mut self, k: usize, mask: Value) {
         let Some(place) = self.plan.waits[k] else { return };
         self.put_predicates([k]);
         let to = common!(self, types::I64, numbers);
@@ -224,15 +229,8 @@ impl Emit<'_, '_> {
 
     /// Notes that those who run have run, and what they have executed.
     fn ran(&mut self) {
-        let count = self.noted(types::I32, offset_of!(Groups, count));
-        let list = common!(self, types::I64, groups);
-        let index = self.b.ins().uextend(types::I64, count);
-        let far = self.b.ins().ishl_imm(index, 2);
-        let at = self.b.ins().iadd(list, far);
+        self.note_run();
         let mask = self.who.mask;
-        self.b.ins().store(trusted(), mask, at, offset(offset_of!(Groups, runs)));
-        let more = self.b.ins().iadd_imm(count, 1);
-        self.note_of(offset_of!(Groups, count), if on(Mutant::NativeRuns) { count } else { more });
         let since = self.noted(types::I64, offset_of!(Groups, since));
         let others = self.b.ins().bnot(mask);
         self.took_fewer(since, others);
@@ -240,9 +238,29 @@ impl Emit<'_, '_> {
         self.note_of(offset_of!(Groups, since), left);
     }
 
+    /// Notes that those who run have run, where there is room for it.
+    pub(super) fn note_run(&mut self) {
+        let count = self.noted(types::I32, offset_of!(Groups, count));
+        let list = common!(self, types::I64, groups);
+        let index = self.b.ins().uextend(types::I64, count);
+        let far = self.b.ins().ishl_imm(index, 2);
+        let at = self.b.ins().iadd(list, far);
+        let mask = if self.who.some { self.who.mask } else { self.b.ins().iconst(types::I32, -1) };
+        self.b.ins().store(trusted(), mask, at, offset(offset_of!(Groups, runs)));
+        let warp = field!(self, types::I32, warp);
+        self.b.ins().store(trusted(), warp, at, offset(offset_of!(Groups, whose)));
+        let more = self.b.ins().iadd_imm(count, 1);
+        self.note_of(offset_of!(Groups, count), if on(Mutant::NativeRuns) { count } else { more });
+    }
+
     /// Some lanes run.
     fn run_only(&mut self, apart: Apart, mask: Value) {
         self.b.def_var(apart.mask, mask);
+        self.run_lanes(mask);
+    }
+
+    /// Some lanes are those that run.
+    pub(super) fn run_lanes(&mut self, mask: Value) {
         self.note_of(offset_of!(Groups, mask), mask);
         let to = common!(self, types::I64, lanes);
         let all = self.b.ins().splat(types::I32X4, mask);

@@ -26,6 +26,7 @@ mod segment;
 mod strips;
 mod told;
 mod values;
+mod within;
 mod words;
 
 pub(super) use builder::{Helpers, Made, Setting};
