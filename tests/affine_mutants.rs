@@ -10,6 +10,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant::AffineTime,
     Mutant::AffineWrap,
     Mutant::AffineCarry,
+    Mutant::AffineOrder,
     Mutant::AffineGuard,
     Mutant::AffineOnce,
     Mutant::AffineLoad,

@@ -364,6 +364,8 @@ words! {
         AffineWrap = "affine-wrap",
         /// Nothing is carried over from the low bits (affine).
         AffineCarry = "affine-carry",
+        /// Low bits that carry over are compared like others (D-affine).
+        AffineOrder = "affine-order",
         /// A guard leaves no lane out (affine).
         AffineGuard = "affine-guard",
         /// A register with one writer has its value everywhere (affine).

@@ -154,9 +154,10 @@ impl Known<'_> {
         let guarded_one = i.guard.is_none_or(|guard| self.is_one(guard.pred) && stays());
         let result = after.first().map(|(_, pattern)| *pattern);
         let on_line = matches!(result, Some(Pattern::Affine(_)));
+        let one = matches!(result, Some(Pattern::Affine(line)) if line.is_uniform());
         let scalar = match shape.dest {
             // Masks are combined as a whole, and one comparison serves all lanes.
-            Class::P => op.is_logic() || ones,
+            Class::P => op.is_logic() || ones || one && lines,
             _ => on_line && lines && guarded_one && (ones || !shape.sources.contains(&Class::P)),
         };
         if scalar && scalar_op(op) && (shape.dest != Class::P || i.guard.is_none()) {

@@ -158,13 +158,20 @@ impl Entry {
     }
 }
 
-/// Parameters whose bits are combined with others', and that are multiples of the warp's size: what is affine in a thread's
-/// index then stays so.
+/// Whether the result depends on more than where lines begin and how steep they are: on low bits that do not carry over.
+const fn combines(op: IntOp) -> bool {
+    use IntOp as I;
+    let bits = matches!(op, I::And32 | I::Or32 | I::Xor32 | I::Add32 | I::Sub32);
+    bits || matches!(op, I::LtS32 | I::LtU32 | I::LeS32 | I::LeU32 | I::GtS32 | I::GtU32 | I::GeS32 | I::GeU32)
+}
+
+/// Parameters whose bits are combined or compared with others', and that are multiples of the warp's size: what is affine in a
+/// thread's index then stays so, and what is compared with it may be the same in all lanes.
 fn multiples(env: &ProgEnv, loaded: &Loaded) -> Vec<u32> {
     let Some(function) = env.function(loaded.entry) else { return Vec::new() };
     let code = env.code.get(function.start.0 as usize..function.end.0 as usize).unwrap_or_default();
     let combined = |slot: Slot| {
-        let combines = |i: &Instr| matches!(i.op, Op::Int(IntOp::And32 | IntOp::Or32 | IntOp::Xor32));
+        let combines = |i: &Instr| matches!(i.op, Op::Int(op) if combines(op));
         let copies = |i: &&Instr| i.op == Op::Int(IntOp::MovW) && i.a == slot;
         let mut own = code.iter().filter(copies).map(|i| i.d).chain([slot]);
         own.any(|slot| code.iter().any(|i| combines(i) && (i.a == slot || i.b == slot)))

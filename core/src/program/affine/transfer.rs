@@ -35,6 +35,19 @@ fn same(sources: &[Pattern]) -> Pattern {
     Pattern::Affine(Line { halves, ..Line::uniform(Residue::NONE) })
 }
 
+/// A comparison's class, and whether it holds of numbers without a sign.
+fn ordered(op: IntOp) -> Option<(Class, fn(u64, u64) -> bool)> {
+    use IntOp as I;
+    let holds: fn(u64, u64) -> bool = match op {
+        I::LtS32 | I::LtU32 | I::LtS64 | I::LtU64 => |a, b| a < b,
+        I::LeS32 | I::LeU32 | I::LeS64 | I::LeU64 => |a, b| a <= b,
+        I::GtS32 | I::GtU32 | I::GtS64 | I::GtU64 => |a, b| a > b,
+        I::GeS32 | I::GeU32 | I::GeS64 | I::GeU64 => |a, b| a >= b,
+        _ => return None,
+    };
+    Some((op.shape().sources[0], holds))
+}
+
 impl Transfer<'_> {
     const fn of(&self, class: Class) -> Values {
         Values { class, lanes: self.lanes }
@@ -201,7 +214,10 @@ impl Transfer<'_> {
             // Numbers that lie on lines of one stride are the same distance apart in all lanes.
             I::EqW | I::NeW => sure(same(&[w.subtract(s[0], s[1])])),
             I::EqQ | I::NeQ => sure(same(&[q.subtract(s[0], s[1])])),
-            _ => sure(same(s)),
+            _ => sure(match (same(s), ordered(op)) {
+                (Pattern::Vector, Some((class, holds))) => self.of(class).compared(s[0], s[1], holds),
+                (known, _) => known,
+            }),
         }
     }
 

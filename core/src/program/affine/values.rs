@@ -108,6 +108,25 @@ impl Values {
         })
     }
 
+    /// A comparison of numbers that lie on lines: of the low bits in which neither carries over, unless the upper bits decide, which
+    /// are the same in all lanes. The predicate's pattern.
+    pub fn compared(self, a: Pattern, b: Pattern, holds: impl Fn(u64, u64) -> bool) -> Pattern {
+        self.both(a, b, |values, a, b| {
+            let known = a.base.known.min(b.base.known);
+            let [a, b] = [a, b].map(|line| Line { base: Residue::new(known, line.base.low), ..line });
+            let within = |line: Line| line.carries_beyond(values.class, values.lanes).is_some();
+            let both = within(a) && within(b) || on(Mutant::AffineOrder);
+            let low = |line: Line, lane: u32| line.base.low.wrapping_add(line.stride.wrapping_mul(lane.into()));
+            let at = |lane: u32| holds(cut(low(a, lane), known), cut(low(b, lane), known));
+            let span = Line { halves: a.halves || b.halves, ..a }.span(values.lanes).max(1);
+            // Where all bits are known, the highest one may be a sign.
+            if !both || known >= values.bits() || (1..span).any(|lane| at(lane) != at(0)) {
+                return Pattern::Vector;
+            }
+            Pattern::Affine(Line { halves: a.halves, ..Line::uniform(Residue::NONE) })
+        })
+    }
+
     /// A shift to the right by a known number of bits.
     pub fn shifted(self, a: Pattern, by: u8) -> Pattern {
         let Pattern::Affine(line) = a else { return a };
