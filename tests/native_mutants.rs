@@ -27,6 +27,7 @@ const MUTANTS: &[Mutant] = &[
     Mutant::NativeNan64,
     Mutant::NativeNans,
     Mutant::NativeImpatient,
+    Mutant::NativeNowhere,
     Mutant::NativeSides,
     Mutant::NativeMerge,
     Mutant::NativeFewer,

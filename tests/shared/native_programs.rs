@@ -401,11 +401,43 @@ const DIVIDED: &str = "
 }
 ";
 
+/// Lanes that have parted meet where the interpreter goes on, in one block after the other.
+const MET_OUTSIDE: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.func f()
+{
+    ret;
+}
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{
+    .reg .pred %p; .reg .b32 %t, %r; .reg .b64 %m, %at;
+    ld.param.u64 %m, [memory];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %at, %t, 4, %m;
+    mov.u32 %r, 7;
+    setp.gt.u32 %p, %t, 3;
+    @%p bra on;
+    add.u32 %r, %r, %t;
+on:
+    call.uni f;
+    st.global.u32 [%at], %r;
+    setp.gt.u32 %p, %t, 9;
+    @%p bra end;
+    add.u32 %r, %r, %t;
+end:
+    st.global.u32 [%at], %r;
+    ret;
+}
+";
+
 /// Compares native runs of programs that were written for what random ones seldom do; gives how many there were.
 pub fn written(most: u32) -> u32 {
     let runs = [CHOSEN, ASSUMED, ASSUMED_OF_VECTORS, DIVIDED]
         .map(|text| same(text, ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], most));
-    runs.iter().sum::<u32>() + grouped(most) + pairs(MODES.iter().step_by(10))
+    let met = same(MET_OUTSIDE, ([5, 1, 1], [64, 1, 1]), &[None, Some(1)], most);
+    met + runs.iter().sum::<u32>() + grouped(most) + pairs(MODES.iter().step_by(10))
 }
 
 /// All that can be told of a run.

@@ -414,6 +414,8 @@ words! {
         NativeApart = "native-apart",
         /// NaNs of 64 bits are those that the processor makes (native).
         NativeNan64 = "native-nan64",
+        /// Lanes that have met go on where those did that parted, if native code is not entered here (native).
+        NativeNowhere = "native-nowhere",
         /// What all lanes have executed does not count where they part (native).
         NativeImpatient = "native-impatient",
         /// Nobody looks whether results of 64 bits are NaNs (native).

@@ -123,19 +123,21 @@ impl Its {
 
     /// The lanes that are where one is, as far as the arrays say.
     fn standing_with(&self, lane: usize) -> LaneMask {
-        let (pc, depth) = (self.pc[lane], self.depth[lane]);
-        // All of them, without a jump for each.
-        (0..LANES).fold(0, |with, l| with | u32::from((self.pc[l] == pc) & (self.depth[l] == depth)) << l)
+        are(&self.pc, self.pc[lane]) & are(&self.depth, self.depth[lane])
     }
 
     /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
+    #[inline(always)]
     pub(super) fn set_watch(&mut self, flow: Flow) {
         self.watch = if self.alone() {
             u32::MAX
         } else {
-            let others = self.ready & !flow.mask;
-            let meets = |l: usize| (others >> l & 1 == 1) & (self.depth[l] == flow.depth) & (self.pc[l] > flow.pc);
-            (0..LANES).map(|l| if meets(l) { self.pc[l] } else { u32::MAX }).fold(u32::MAX, u32::min)
+            let others = self.ready & !flow.mask & are(&self.depth, flow.depth);
+            let mut least = u32::MAX;
+            for (l, pc) in self.pc.iter().enumerate() {
+                least = least.min(if (others >> l & 1 == 1) & (*pc > flow.pc) { *pc } else { u32::MAX });
+            }
+            least
         };
     }
 
@@ -144,9 +146,7 @@ impl Its {
         for lanes in runs {
             self.met &= !lanes;
             self.turn = self.turn.wrapping_add(1);
-            for (l, since) in self.since.iter_mut().enumerate() {
-                *since = if lanes >> l & 1 == 1 { self.turn } else { *since };
-            }
+            put(&mut self.since, *lanes, self.turn);
         }
     }
 
@@ -192,10 +192,31 @@ impl Its {
     }
 
     fn place(&mut self, lanes: LaneMask, pc: u32, depth: u32) {
-        for l in lanes_of(lanes) {
-            self.pc[l] = pc;
-            self.depth[l] = depth;
-        }
+        put(&mut self.pc, lanes, pc);
+        put(&mut self.depth, lanes, depth);
+    }
+}
+
+/// The lanes that have a value, without a jump for each: a loop that becomes vector instructions where these may be used.
+#[inline(always)]
+fn are(all: &[u32; LANES], value: u32) -> LaneMask {
+    let mut with = 0;
+    for (l, own) in all.iter().enumerate() {
+        with |= u32::from(*own == value) << l;
+    }
+    with
+}
+
+/// Sets what some lanes have: one by one, or of many all at once.
+#[inline(always)]
+fn put(all: &mut [u32; LANES], lanes: LaneMask, value: u32) {
+    const MANY: u32 = 12;
+    if lanes.count_ones() < MANY {
+        lanes_of(lanes).for_each(|l| all[l] = value);
+        return;
+    }
+    for (l, own) in all.iter_mut().enumerate() {
+        *own = if lanes >> l & 1 == 1 { value } else { *own };
     }
 }
 
@@ -281,18 +302,22 @@ impl Control for Its {
         Ok(Ok((flow, lease)))
     }
 
+    #[inline(always)]
     fn first(&mut self) -> Option<(Flow, u32)> {
         if self.together.is_some() || self.grouping != Grouping::All || self.starved >= PATIENCE {
             return None;
         }
         self.gather().ok()?;
         let ready = self.ready;
-        // All of them, without a jump for each.
-        let is = |lanes: LaneMask, l: usize| (lanes >> l & 1).wrapping_neg();
-        let depth = (0..LANES).fold(0, |most, l| u32::max(most, self.depth[l] & is(ready, l)));
-        let deepest = (0..LANES).fold(0, |all, l| all | u32::from(self.depth[l] == depth) << l) & ready;
-        let pc = (0..LANES).fold(u32::MAX, |least, l| u32::min(least, self.pc[l] | !is(deepest, l)));
-        let mask = (0..LANES).fold(0, |all, l| all | u32::from(self.pc[l] == pc) << l) & deepest;
+        let (mut depth, mut pc) = (0, u32::MAX);
+        for (l, own) in self.depth.iter().enumerate() {
+            depth = depth.max(own & (ready >> l & 1).wrapping_neg());
+        }
+        let deepest = are(&self.depth, depth) & ready;
+        for (l, own) in self.pc.iter().enumerate() {
+            pc = pc.min(own | !(deepest >> l & 1).wrapping_neg());
+        }
+        let mask = are(&self.pc, pc) & deepest;
         let lease = if mask == ready {
             self.starved = 0;
             u32::MAX
@@ -370,9 +395,7 @@ impl Control for Its {
             return;
         }
         self.turn = self.turn.wrapping_add(1);
-        for l in lanes_of(lanes) {
-            self.since[l] = self.turn;
-        }
+        put(&mut self.since, lanes, self.turn);
         self.starved = self.starved.saturating_add(used);
     }
 

@@ -1,6 +1,6 @@
 //! A launch, loaded: preloads with their values, parameters, sizes.
 
-use crate::base::{Frame, LANES, LaneMask, Lanes32, Lanes64, number};
+use crate::base::{Frame, LANES, LaneMask, Lanes32, Lanes64, lanes_of, number};
 use crate::machine::bounds::Bounds;
 use crate::machine::config::HeapConfig;
 use crate::machine::control::Grouping;
@@ -166,7 +166,7 @@ impl Loaded {
     pub fn fill(&self, env: &ProgEnv, preloads: &[Preload], frame: &mut Frame, lanes: LaneMask, at: Where) {
         for preload in preloads {
             let slot = preload.slot.index();
-            let each = (0..LANES).filter(|l| lanes >> l & 1 == 1);
+            let each = lanes_of(lanes);
             let values = match self.value(env, preload.init, at) {
                 Value::Uniform(v) if lanes == !0 => {
                     match preload.class {
@@ -174,6 +174,10 @@ impl Loaded {
                         Class::Q => frame.q[slot].0.fill(v),
                         Class::P => frame.p[slot] = u32::from(v & 1 == 1).wrapping_neg(),
                     }
+                    continue;
+                }
+                Value::Uniform(v) if preload.class == Class::W => {
+                    each.for_each(|l| frame.w[slot].0[l] = v as u32);
                     continue;
                 }
                 Value::Uniform(v) => [v; LANES],

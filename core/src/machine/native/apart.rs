@@ -17,7 +17,15 @@ pub(super) struct Apart {
 impl Apart {
     /// Nobody waits, of a kernel with so many places and numbers of lines.
     pub fn new(places: usize, scalars: usize) -> Self {
-        let all = Groups { places: 0, since: 0, mask: 0, count: 0, waiting: [0; PLACES], runs: [0; RUNS + 1], whose: [0; RUNS + 1] };
+        let all = Groups {
+            places: 0,
+            since: 0,
+            mask: 0,
+            count: 0,
+            waiting: [0; PLACES],
+            runs: [0; RUNS + 1],
+            whose: [0; RUNS + 1],
+        };
         Self { all, kept: vec![0; places * scalars], scalars, alone: true }
     }
 

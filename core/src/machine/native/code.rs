@@ -206,7 +206,8 @@ impl Common {
         }
         let sites = sites.of(code.sites.len(), host.place());
         let some = beyond.as_ref().map_or(code, |(some, _)| *some);
-        let same = (some.slots, some.scalars, some.places, some.shared) == (code.slots, code.scalars, code.places, code.shared);
+        let same = (some.slots, some.scalars, some.places, some.shared)
+            == (code.slots, code.scalars, code.places, code.shared);
         if !same {
             return None;
         }
@@ -215,7 +216,9 @@ impl Common {
             rows.resize(most, Row::default());
         }
         let (some, others) = match beyond {
-            Some((some, sites)) => (some.function as *const c_void, sites.of(some.sites.len(), host.place()).as_mut_ptr()),
+            Some((some, sites)) => {
+                (some.function as *const c_void, sites.of(some.sites.len(), host.place()).as_mut_ptr())
+            }
             None => (std::ptr::null(), std::ptr::null_mut()),
         };
         let (partings, parted, kept) = partings.clear(code.scalars)?;

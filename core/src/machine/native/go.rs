@@ -263,8 +263,7 @@ fn left_apart<C: Control, S: Sink>(
     flow.pc = back.pc;
     let rest = *fuel + sh.more - executed;
     let fuels = (fueled, back.left);
-    let now =
-        if apart { session.apart.end(&session.kernel.plan, warp, flow, fuels, (before, told)) } else { None };
+    let now = if apart { session.apart.end(&session.kernel.plan, warp, flow, fuels, (before, told)) } else { None };
     match now {
         None => *fuel = fuel.saturating_sub(executed),
         Some((told, lease)) => {

@@ -1,7 +1,7 @@
 //! Every memory action but the plain 32-bit ones: all spaces, widths, vectors, generic addresses and atomics.
 
 use super::Arena;
-use super::place::{addresses, bounds, fault, locate, stack};
+use super::place::{addresses, bounds, fault, lane_address, locate, stack};
 use crate::alu::atom;
 use crate::base::{Frame, LANES, LaneMask, lanes_of, number};
 use crate::memory::{Cx, Fault, Hint, Issuer, Near, Taken};
@@ -20,10 +20,10 @@ pub(in crate::memory) fn carry_out(
     near: &mut Near<'_>,
     hint: &mut Hint,
 ) -> Taken {
-    let addresses = addresses(rq, regs);
-    if rq.space == Space::Local && same_row(rq, mask, &addresses, regs, near) {
+    if rq.space == Space::Local && same_row(rq, mask, regs, near) {
         return Ok(());
     }
+    let addresses = addresses(rq, regs);
     if words(arena, mask, rq, &addresses, regs, near, hint) {
         return Ok(());
     }
@@ -41,18 +41,13 @@ pub(in crate::memory) fn carry_out(
 }
 
 /// Local accesses of one offset by all lanes, 4 or 8 bytes at a time: whole rows.
-fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &mut Frame, near: &mut Near<'_>) -> bool {
+fn same_row(rq: &WarpRequest, mask: LaneMask, regs: &mut Frame, near: &mut Near<'_>) -> bool {
     let lead = lanes_of(mask).next().unwrap_or(0);
-    let first = addresses[lead];
+    let first = lane_address(rq, regs, lead);
     let end = first.saturating_add(rq.bytes().into());
     let (from, size) = bounds(near, Space::Local, stack(regs, lead));
     let plain = matches!(rq.op, MemOp::Load | MemOp::Store) && rq.width == 4 && !rq.wide;
-    if !plain
-        || !first.is_multiple_of(4)
-        || first < from
-        || end > from + size
-        || lanes_of(mask).any(|l| addresses[l] != first)
-    {
+    if !plain || !first.is_multiple_of(4) || first < from || end > from + size || !alike(rq, mask, regs, lead) {
         return false;
     }
     for (k, slot) in rq.regs.iter().take(rq.elems.into()).enumerate().filter(|(_, s)| **s != NO_SLOT) {
@@ -64,6 +59,16 @@ fn same_row(rq: &WarpRequest, mask: LaneMask, addresses: &[u64; LANES], regs: &m
         }
     }
     true
+}
+
+/// Whether all lanes have one address.
+fn alike(rq: &WarpRequest, mask: LaneMask, regs: &Frame, lead: usize) -> bool {
+    if rq.addr_wide {
+        let values = &regs.q[rq.addr.index()].0;
+        return lanes_of(mask).all(|l| values[l] == values[lead]);
+    }
+    let values = &regs.w[rq.addr.index()].0;
+    lanes_of(mask).all(|l| values[l] == values[lead])
 }
 
 /// The commonest atomics — 32-bit integers in global or shared memory — with the operation decided once. False when it is

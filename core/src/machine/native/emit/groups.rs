@@ -8,6 +8,9 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use cranelift_frontend::Switch;
 use std::mem::offset_of;
 
+/// In place of an entry's number: native code is not entered here.
+pub(super) const NO_ENTRY: i64 = -1;
+
 /// The places up to one.
 const fn up_to(place: u8) -> i64 {
     (u64::MAX >> (63 - place as u32 % 64)).cast_signed()
@@ -141,9 +144,10 @@ impl Emit<'_, '_> {
         self.b.ins().brif(places, some, &[], met, &[]);
         self.b.switch_to_block(met);
         self.at = (k, k);
-        // The code for all lanes may go on at once.
-        if let Some(number) = self.plan.entries[k] {
-            let number = self.b.ins().iconst(types::I32, i64::from(number));
+        // The code for all lanes may go on at once, if it can be entered here.
+        let number = self.plan.entries[k].map_or(NO_ENTRY, i64::from);
+        if number != NO_ENTRY || !on(Mutant::NativeNowhere) {
+            let number = self.b.ins().iconst(types::I32, number);
             put!(self, entry, number);
         }
         self.leave(Exit::Meet, k);

@@ -140,7 +140,8 @@ impl Emit<'_, '_> {
         self.b.ins().jump(done, &arguments(&others));
         self.b.switch_to_block(done);
         let types: Vec<_> = values.iter().map(|value| self.b.func.dfg.value_type(*value)).collect();
-        let mut settled = types.into_iter().map(|ty| self.b.append_block_param(done, ty)).collect::<Vec<_>>().into_iter();
+        let mut settled =
+            types.into_iter().map(|ty| self.b.append_block_param(done, ty)).collect::<Vec<_>>().into_iter();
         let mut next = |value: &mut Value| *value = settled.next().unwrap_or(*value);
         for n in &span.written {
             now.get_mut(n).into_iter().flat_map(values_in).for_each(&mut next);

@@ -3,6 +3,7 @@
 use super::super::context::{Common, Exit, Groups, RUNS};
 use super::super::forms::Way;
 use super::builder::{Emit, common, field, offset, put, trusted};
+use super::groups::NO_ENTRY;
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -107,7 +108,10 @@ impl Emit<'_, '_> {
         let (exit, places) = (field!(self, types::I32, exit), self.noted(types::I64, offset_of!(Groups, places)));
         let meets = self.b.ins().icmp_imm(IntCC::Equal, exit, i64::from(Exit::Meet as u32));
         let alone = self.b.ins().icmp_imm(IntCC::Equal, places, 0);
+        let entry = field!(self, types::I32, entry);
+        let enters = self.b.ins().icmp_imm(IntCC::NotEqual, entry, NO_ENTRY);
         let met = self.b.ins().band(meets, alone);
+        let met = self.b.ins().band(met, enters);
         let (on, away) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(away);
         self.b.ins().brif(met, on, &[], away, &[]);
