@@ -35,10 +35,13 @@ fn same(sources: &[Pattern]) -> Pattern {
     Pattern::Affine(Line { halves, ..Line::uniform(Residue::NONE) })
 }
 
+/// Whether a comparison holds of two numbers without a sign.
+type Holds = fn(u64, u64) -> bool;
+
 /// A comparison's class, and whether it holds of numbers without a sign.
-fn ordered(op: IntOp) -> Option<(Class, fn(u64, u64) -> bool)> {
+fn ordered(op: IntOp) -> Option<(Class, Holds)> {
     use IntOp as I;
-    let holds: fn(u64, u64) -> bool = match op {
+    let holds: Holds = match op {
         I::LtS32 | I::LtU32 | I::LtS64 | I::LtU64 => |a, b| a < b,
         I::LeS32 | I::LeU32 | I::LeS64 | I::LeU64 => |a, b| a <= b,
         I::GtS32 | I::GtU32 | I::GtS64 | I::GtU64 => |a, b| a > b,
