@@ -5,6 +5,63 @@
 
 use crate::native_programs::same;
 
+/// Lanes that have parted meet where the interpreter goes on, in one block after the other.
+pub const MET_OUTSIDE: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.func f()
+{
+    ret;
+}
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{
+    .reg .pred %p; .reg .b32 %t, %r; .reg .b64 %m, %at;
+    ld.param.u64 %m, [memory];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %at, %t, 4, %m;
+    mov.u32 %r, 7;
+    setp.gt.u32 %p, %t, 3;
+    @%p bra on;
+    add.u32 %r, %r, %t;
+on:
+    call.uni f;
+    st.global.u32 [%at], %r;
+    setp.gt.u32 %p, %t, 9;
+    @%p bra end;
+    add.u32 %r, %r, %t;
+end:
+    st.global.u32 [%at], %r;
+    ret;
+}
+";
+
+/// What one warp stores the other one loads behind a barrier.
+pub const MET: &str = "
+.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry k(.param .u64 memory, .param .u32 n)
+{
+    .shared .align 4 .b8 words[256];
+    .reg .b32 %t, %b; .reg .b64 %m, %s, %at;
+    ld.param.u64 %m, [memory];
+    mov.u64 %s, words;
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %at, %t, 4, %s;
+    st.shared.u32 [%at], %t;
+    bar.sync 0;
+    xor.b32 %b, %t, 32;
+    mad.wide.u32 %at, %b, 4, %s;
+    ld.shared.u32 %b, [%at];
+    mov.u32 %t, %ctaid.x;
+    mad.lo.u32 %t, %t, 64, %b;
+    mad.wide.u32 %at, %t, 4, %m;
+    st.global.u32 [%at], %b;
+    ret;
+}
+";
+
 /// What all of them begin with: `%m` is memory, `%t` the thread, `%at` where it writes, 512 bytes for each.
 const HEAD: &str = "
 .version 7.0

@@ -1,7 +1,7 @@
 //! Random programs that leave all their registers in memory, and a comparison of native code with the interpreter on them.
 
 use crate::claims::{OPERATIONS, program_of};
-use crate::native_groups::grouped;
+use crate::native_groups::{MET, MET_OUTSIDE, grouped};
 use crate::native_modes::{MODES, pairs};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -401,37 +401,6 @@ const DIVIDED: &str = "
 }
 ";
 
-/// Lanes that have parted meet where the interpreter goes on, in one block after the other.
-const MET_OUTSIDE: &str = "
-.version 7.0
-.target sm_60
-.address_size 64
-.func f()
-{
-    ret;
-}
-.visible .entry k(.param .u64 memory, .param .u32 n)
-{
-    .reg .pred %p; .reg .b32 %t, %r; .reg .b64 %m, %at;
-    ld.param.u64 %m, [memory];
-    mov.u32 %t, %tid.x;
-    mad.wide.u32 %at, %t, 4, %m;
-    mov.u32 %r, 7;
-    setp.gt.u32 %p, %t, 3;
-    @%p bra on;
-    add.u32 %r, %r, %t;
-on:
-    call.uni f;
-    st.global.u32 [%at], %r;
-    setp.gt.u32 %p, %t, 9;
-    @%p bra end;
-    add.u32 %r, %r, %t;
-end:
-    st.global.u32 [%at], %r;
-    ret;
-}
-";
-
 /// Compares native runs of programs that were written for what random ones seldom do; gives how many there were.
 pub fn written(most: u32) -> u32 {
     let runs = [CHOSEN, ASSUMED, ASSUMED_OF_VECTORS, DIVIDED]
@@ -551,32 +520,6 @@ fn shape(seed: u64) -> [u32; 3] {
     let blocks = [[64, 1, 1], [16, 4, 1], [16, 8, 1], [48, 1, 1], [8, 8, 1], [32, 2, 1], [7, 5, 1], [32, 1, 1]];
     blocks[(seed % blocks.len() as u64) as usize]
 }
-
-/// What one warp stores the other one loads behind a barrier.
-const MET: &str = "
-.version 7.0
-.target sm_60
-.address_size 64
-.visible .entry k(.param .u64 memory, .param .u32 n)
-{
-    .shared .align 4 .b8 words[256];
-    .reg .b32 %t, %b; .reg .b64 %m, %s, %at;
-    ld.param.u64 %m, [memory];
-    mov.u64 %s, words;
-    mov.u32 %t, %tid.x;
-    mad.wide.u32 %at, %t, 4, %s;
-    st.shared.u32 [%at], %t;
-    bar.sync 0;
-    xor.b32 %b, %t, 32;
-    mad.wide.u32 %at, %b, 4, %s;
-    ld.shared.u32 %b, [%at];
-    mov.u32 %t, %ctaid.x;
-    mad.lo.u32 %t, %t, 64, %b;
-    mad.wide.u32 %at, %t, 4, %m;
-    st.global.u32 [%at], %b;
-    ret;
-}
-";
 
 /// Compares runs under checks of programs that were written for what random ones seldom do.
 pub fn written_under() -> u32 {

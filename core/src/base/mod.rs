@@ -27,7 +27,7 @@ pub use count::{among, either, list, meant, plain};
 pub use count::{counted, plural};
 pub use ids::{FileId, Pc};
 pub use lanes::{Frame, LANES, LaneTables, Lanes32, Lanes64, blend32, blend64, expand, put_mask};
-pub use mask::{LaneMask, lanes_of};
+pub use mask::{LaneMask, lanes_of, lanes_with, set_lanes};
 pub use mutant::Mutant;
 pub use source::{Placed, Source, SourceMap, Span};
 pub use suggest::suggest;

@@ -7,7 +7,7 @@
 //! run (`parts`).
 
 use super::{Control, Flow, Grouping, Idle, Next, Standing, TokenKind, Wait, Waiting};
-use crate::base::{LANES, LaneMask, lanes_of};
+use crate::base::{LANES, LaneMask, lanes_of, lanes_with, set_lanes};
 use crate::choice::{Fair, Menu, Oracle, Site};
 use crate::verdict::Stop;
 use smallvec::SmallVec;
@@ -123,7 +123,7 @@ impl Its {
 
     /// The lanes that are where one is, as far as the arrays say.
     fn standing_with(&self, lane: usize) -> LaneMask {
-        are(&self.pc, self.pc[lane]) & are(&self.depth, self.depth[lane])
+        lanes_with(&self.pc, self.pc[lane]) & lanes_with(&self.depth, self.depth[lane])
     }
 
     /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
@@ -132,7 +132,7 @@ impl Its {
         self.watch = if self.alone() {
             u32::MAX
         } else {
-            let others = self.ready & !flow.mask & are(&self.depth, flow.depth);
+            let others = self.ready & !flow.mask & lanes_with(&self.depth, flow.depth);
             let mut least = u32::MAX;
             for (l, pc) in self.pc.iter().enumerate() {
                 least = least.min(if (others >> l & 1 == 1) & (*pc > flow.pc) { *pc } else { u32::MAX });
@@ -146,7 +146,7 @@ impl Its {
         for lanes in runs {
             self.met &= !lanes;
             self.turn = self.turn.wrapping_add(1);
-            put(&mut self.since, *lanes, self.turn);
+            set_lanes(&mut self.since, *lanes, self.turn);
         }
     }
 
@@ -192,31 +192,8 @@ impl Its {
     }
 
     fn place(&mut self, lanes: LaneMask, pc: u32, depth: u32) {
-        put(&mut self.pc, lanes, pc);
-        put(&mut self.depth, lanes, depth);
-    }
-}
-
-/// The lanes that have a value, without a jump for each: a loop that becomes vector instructions where these may be used.
-#[inline(always)]
-fn are(all: &[u32; LANES], value: u32) -> LaneMask {
-    let mut with = 0;
-    for (l, own) in all.iter().enumerate() {
-        with |= u32::from(*own == value) << l;
-    }
-    with
-}
-
-/// Sets what some lanes have: one by one, or of many all at once.
-#[inline(always)]
-fn put(all: &mut [u32; LANES], lanes: LaneMask, value: u32) {
-    const MANY: u32 = 12;
-    if lanes.count_ones() < MANY {
-        lanes_of(lanes).for_each(|l| all[l] = value);
-        return;
-    }
-    for (l, own) in all.iter_mut().enumerate() {
-        *own = if lanes >> l & 1 == 1 { value } else { *own };
+        set_lanes(&mut self.pc, lanes, pc);
+        set_lanes(&mut self.depth, lanes, depth);
     }
 }
 
@@ -313,11 +290,11 @@ impl Control for Its {
         for (l, own) in self.depth.iter().enumerate() {
             depth = depth.max(own & (ready >> l & 1).wrapping_neg());
         }
-        let deepest = are(&self.depth, depth) & ready;
+        let deepest = lanes_with(&self.depth, depth) & ready;
         for (l, own) in self.pc.iter().enumerate() {
             pc = pc.min(own | !(deepest >> l & 1).wrapping_neg());
         }
-        let mask = are(&self.pc, pc) & deepest;
+        let mask = lanes_with(&self.pc, pc) & deepest;
         let lease = if mask == ready {
             self.starved = 0;
             u32::MAX
@@ -395,7 +372,7 @@ impl Control for Its {
             return;
         }
         self.turn = self.turn.wrapping_add(1);
-        put(&mut self.since, lanes, self.turn);
+        set_lanes(&mut self.since, lanes, self.turn);
         self.starved = self.starved.saturating_add(used);
     }
 

@@ -1,6 +1,5 @@
 //! What a function is made of while it is made: the state of [`Emit`], values, and accesses of what is ours.
 
-use super::nans::Nans;
 use crate::machine::native::plan::Plan;
 use crate::program::affine::Line;
 use crate::program::env::ProgEnv;
@@ -213,6 +212,17 @@ pub(super) struct Segment {
     /// Predicates that strips make: by register.
     pub(super) made: BTreeSet<usize>,
     pub(super) nans: Nans,
+}
+
+/// What is known of NaNs while strips are made.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Nans {
+    /// Operations are made as the processor has them.
+    pub raw: bool,
+    /// A later one tells whether the one at hand is a number.
+    pub told_later: bool,
+    /// All ones where a result is none, of lanes in any order.
+    pub none: Option<Value>,
 }
 
 /// Where the lanes of an access find their words.

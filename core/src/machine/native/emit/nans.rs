@@ -8,24 +8,13 @@
 use super::super::each::What;
 use super::super::forms::{Way, results, sources};
 use super::super::ops::{Ops, moded};
-use super::builder::{Emit, Strip, Word};
+use super::builder::{Emit, Nans, Strip, Word};
 use crate::alu::float::FloatOp as F;
 use crate::base::mutant::{Mutant, on};
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is known of NaNs while strips are made.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Nans {
-    /// Operations are made as the processor has them.
-    raw: bool,
-    /// A later one tells whether the one at hand is a number.
-    told_later: bool,
-    /// All ones where a result is none, of lanes in any order.
-    none: Option<Value>,
-}
 
 /// Instructions in strips up to a store, or one store.
 pub(super) struct Span {
