@@ -14,7 +14,8 @@ use std::mem::offset_of;
 /// taken piece by piece, pieces may lie farther apart than that. What is not used takes no memory.
 const ROOM: usize = 1 << 24;
 
-/// What functions are compiled into.
+/// What functions are compiled into. Code that can be left without need is for tests, which compile far more than they run: it is
+/// verified, and its registers are allocated in one pass.
 pub(super) fn module(setting: Setting) -> Result<JITModule, String> {
     let mut flags = settings::builder();
     for (name, value) in [

@@ -242,7 +242,7 @@ impl Emit<'_, '_> {
         self.note_of(offset_of!(Groups, since), left);
     }
 
-    /// Notes that those who run have run, where there is room for it.
+    /// Notes that those who run have run; there has to be room for it.
     pub(super) fn note_run(&mut self) {
         let count = self.noted(types::I32, offset_of!(Groups, count));
         let list = common!(self, types::I64, groups);
