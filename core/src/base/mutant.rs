@@ -418,6 +418,10 @@ words! {
         NativeNowhere = "native-nowhere",
         /// What all lanes have executed does not count where they part (native).
         NativeImpatient = "native-impatient",
+        /// Lanes that run write the stack frames of others, too (native).
+        NativeFrame = "native-frame",
+        /// Who runs when all are together counts as if others waited (native).
+        NativeTogether = "native-together",
         /// Nobody looks whether results of 64 bits are NaNs (native).
         NativeNans = "native-nans",
         /// Lanes that part natively find the numbers that those before them have left (native).

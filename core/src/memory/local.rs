@@ -75,6 +75,14 @@ impl LocalMemory {
         self.rows.get_mut(usize::try_from(offset / 4).ok()?)
     }
 
+    /// Some words within the extent, each for all lanes, from one on; they count as written if they may be. `None`: they are not there.
+    pub fn part(&mut self, first: usize, count: usize, writes: bool) -> Option<&mut [Lanes32]> {
+        let all = (self.extent / 4) as usize;
+        let part = self.rows.get_mut(..all)?.get_mut(first..first.checked_add(count)?)?;
+        self.written |= writes;
+        Some(part)
+    }
+
     /// Reads `bytes` (at most 8) of a lane, little-endian; zero beyond the extent.
     #[must_use]
     pub fn read(&self, lane: usize, offset: u64, bytes: u32) -> u64 {

@@ -6,14 +6,11 @@
 //! others are ([`Control::watch`]). With [`Grouping::One`] a group is one lane; with [`Grouping::Any`] any part of a group may
 //! run (`parts`).
 
-use super::{Control, Flow, Grouping, Idle, Next, Standing, TokenKind, Wait, Waiting};
+use super::{Control, Flow, Group, Grouping, Idle, Nested, Next, Standing, TokenKind, Wait, Waiting};
 use crate::base::{LANES, LaneMask, lanes_of, lanes_with, set_lanes};
 use crate::choice::{Fair, Menu, Oracle, Site};
 use crate::verdict::Stop;
 use smallvec::SmallVec;
-
-/// Lanes at one address and depth.
-type Group = (LaneMask, u32, u32);
 
 /// The execution state of a warp of independent threads.
 #[derive(Clone, Debug)]
@@ -416,6 +413,22 @@ impl Control for Its {
         self.set_watch(flow);
     }
 
+    fn nested(&self, flow: Flow) -> Option<Nested> {
+        self.beside(flow)
+    }
+
+    fn called(&mut self, lanes: LaneMask, depth: u32, back: u32) {
+        self.remember(lanes, depth, back);
+    }
+
+    fn returns_to(&self, lanes: LaneMask, depth: u32) -> Option<u32> {
+        self.back_of(lanes, depth)
+    }
+
+    fn has_run(&mut self, flow: Flow, others: &[Group], runs: &[LaneMask], used: u32) {
+        self.stand(flow, others, runs, used);
+    }
+
     #[inline(always)]
     fn patience(&self) -> u32 {
         if self.grouping == Grouping::All { Self::PATIENCE.saturating_sub(self.starved) } else { 0 }
@@ -572,17 +585,6 @@ impl Control for Its {
     }
 }
 
-impl Its {
-    pub(super) fn remember(&mut self, lanes: LaneMask, depth: u32, back: u32) {
-        let depth = depth as usize;
-        if self.returns.len() <= depth {
-            self.returns.resize(depth + 1, [0; LANES]);
-        }
-        for l in lanes_of(lanes) {
-            self.returns[depth][l] = back;
-        }
-    }
-}
-
+mod called;
 #[cfg(test)]
 mod tests;

@@ -113,6 +113,20 @@ impl Standing {
     }
 }
 
+/// Lanes at one address and depth.
+pub type Group = (LaneMask, u32, u32);
+
+/// Where others are while lanes run that have called a function.
+#[derive(Clone, Debug)]
+pub struct Nested {
+    /// Who waits at the same depth, and where.
+    pub here: Waiting,
+    /// The lanes that are ready in callers.
+    pub beyond: LaneMask,
+    /// As [`Control::aside`] gives it.
+    pub patience: u32,
+}
+
 /// Lanes that wait, and their addresses.
 pub type Waiting = SmallVec<[(LaneMask, u32); 8]>;
 
@@ -175,6 +189,22 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
     /// Lanes have run as [`Control::aside`] says: those of `flow` run now, others wait at their addresses. Before them those of
     /// `runs` ran, one after the other, which took `used` instructions together.
     fn regrouped(&mut self, _flow: Flow, _others: &[(LaneMask, u32)], _runs: &[LaneMask], _used: u32) {}
+
+    /// The same as [`Control::aside`] of lanes that have called a function: those run who are deepest, of these those who are behind.
+    fn nested(&self, _flow: Flow) -> Option<Nested> {
+        None
+    }
+
+    /// Lanes at a depth have called a function, from which they will return to an address.
+    fn called(&mut self, _lanes: LaneMask, _depth: u32, _back: u32) {}
+
+    /// Where lanes go on at a depth when what they have called returns. `None`: not all at one place.
+    fn returns_to(&self, _lanes: LaneMask, _depth: u32) -> Option<u32> {
+        None
+    }
+
+    /// Lanes have run as [`Control::nested`] says, and have called and returned: as [`Control::regrouped`].
+    fn has_run(&mut self, _flow: Flow, _others: &[Group], _runs: &[LaneMask], _used: u32) {}
 
     /// [`Control::patience`] where no lane has waited.
     const PATIENCE: u32 = 0;

@@ -58,6 +58,52 @@ impl Apart {
         all.into_iter().filter(move |(warp, _)| Some(*warp) != stays)
     }
 
+    /// Lanes wait at a place, with those who do already.
+    #[inline(always)]
+    pub fn wait(&mut self, place: u8, lanes: LaneMask) {
+        self.all.places |= 1 << place;
+        self.all.waiting[usize::from(place) % PLACES] |= lanes;
+    }
+
+    /// Takes out who waits at the lowest place.
+    #[inline(always)]
+    pub fn take(&mut self) -> Option<(u8, LaneMask)> {
+        let place = self.all.places.trailing_zeros();
+        if place as usize >= PLACES {
+            return None;
+        }
+        self.all.places &= self.all.places - 1;
+        Some((place as u8, std::mem::take(&mut self.all.waiting[place as usize])))
+    }
+
+    /// Who waits at which place.
+    pub fn those(&self) -> impl Iterator<Item = (u8, LaneMask)> {
+        let mut rest = self.all.places;
+        std::iter::from_fn(move || {
+            let place = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            (place < u64::BITS).then_some(place as u8)
+        })
+        .map(|place| (place, self.all.waiting[usize::from(place) % PLACES]))
+    }
+
+    /// Whether a run can be noted.
+    #[inline(always)]
+    pub const fn has_room(&self) -> bool {
+        (self.all.count as usize) < RUNS
+    }
+
+    /// Notes that lanes have run; there has to be room for it.
+    #[inline(always)]
+    pub fn ran(&mut self, lanes: LaneMask) {
+        let count = self.all.count as usize;
+        // Of lanes that have run twice in a row it makes no difference.
+        if count == 0 || self.all.runs[count - 1] != lanes {
+            self.all.runs[count] = lanes;
+            self.all.count += 1;
+        }
+    }
+
     /// Native code is entered with so much fuel.
     pub fn enter(&mut self, fuel: u32) {
         self.all.since = i64::from(fuel) << 32;

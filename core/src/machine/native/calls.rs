@@ -22,6 +22,8 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
     pub cx: &'a mut Cx<'c, S>,
     /// By site: the instructions whose accesses it is for, in the code for all lanes and in that for some.
     pub sites: [&'a [Vec<u32>]; 2],
+    /// Depth of the call stack.
+    pub depth: u32,
     /// Why an instruction failed.
     pub fault: Option<Box<Fault>>,
 }
@@ -43,7 +45,7 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         match i.op {
             Op::Exchange | Op::WarpSync => return all_at_once(env, i, mask, self.sh.loaded.warp_size, regs),
             Op::Fence { scope, order } => {
-                let at = self.sh.issuer(pc, 0);
+                let at = self.sh.issuer(pc, self.depth);
                 self.fault = self.mem.fence(at, mask, scope, order, self.cx).err();
                 return self.fault.is_none();
             }
@@ -51,7 +53,7 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
             _ => {}
         }
         let lanes = expand(mask, &self.cx.tables);
-        let at = self.sh.issuer(pc, 0);
+        let at = self.sh.issuer(pc, self.depth);
         let near = &mut near::<M>(self.sh, local, pc);
         let on = Active { at, mask, lanes: &lanes, regs, near };
         // What is observed is compiled for few instruction sets around this.

@@ -51,6 +51,8 @@ pub(super) struct Code {
     /// Places at which lanes may wait.
     places: usize,
     shared: usize,
+    /// See [`Plan::stack`].
+    stack: (usize, bool),
 }
 
 // SAFETY: see above: finished code is only read.
@@ -137,6 +139,9 @@ pub(super) struct Entry<'a> {
     /// The number of the entry, and its address.
     pub number: u32,
     pub from: u32,
+    /// The row where the stack frame begins, and whether lanes are ready in callers: of a function that is called.
+    pub stack: usize,
+    pub beyond: bool,
 }
 
 /// What the warps that run have in common, beside memory.
@@ -157,10 +162,11 @@ pub(super) struct Along<'a> {
 }
 
 impl Context {
-    /// That of a warp; `slots` and `scalars`: what there is at least. `None`: there is not.
+    /// That of a warp; `slots`, `scalars`, and rows of the stack frame: what there is at least. `None`: there is not.
     #[inline(always)]
-    fn of(on: Entry<'_>, [w, q, p]: [usize; 3], scalars: usize) -> Option<Self> {
-        let Entry { warp, frame, local, scalars: values, fuel, untold, patience, number, from } = on;
+    fn of(on: Entry<'_>, [w, q, p]: [usize; 3], scalars: usize, (rows, stores): (usize, bool)) -> Option<Self> {
+        let Entry { warp, frame, local, scalars: values, fuel, untold, patience, number, from, stack, beyond } = on;
+        let stack = if rows == 0 { std::ptr::null_mut() } else { local.part(stack, rows, stores)?.as_mut_ptr() };
         let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p && values.len() >= scalars;
         fits.then(|| Self {
             w: frame.w.as_mut_ptr(),
@@ -169,6 +175,7 @@ impl Context {
             scalars: values.as_mut_ptr(),
             frame,
             local,
+            stack,
             left: i64::from(fuel) << 32,
             entry: number,
             from,
@@ -182,6 +189,7 @@ impl Context {
             patience,
             given: 0,
             own: 0,
+            beyond: beyond.into(),
             next: std::ptr::null_mut(),
         })
     }
@@ -206,8 +214,8 @@ impl Common {
         }
         let sites = sites.of(code.sites.len(), host.place());
         let some = beyond.as_ref().map_or(code, |(some, _)| *some);
-        let same = (some.slots, some.scalars, some.places, some.shared)
-            == (code.slots, code.scalars, code.places, code.shared);
+        let same = (some.slots, some.scalars, some.places, some.shared, some.stack)
+            == (code.slots, code.scalars, code.places, code.shared, code.stack);
         if !same {
             return None;
         }
@@ -271,7 +279,7 @@ impl<'a> Ready<'a> {
     #[inline(always)]
     pub fn push(&mut self, on: Entry<'a>) -> bool {
         self.start = None;
-        let context = Context::of(on, self.slots, self.scalars);
+        let context = Context::of(on, self.slots, self.scalars, (0, false));
         let fits = context.is_some();
         self.contexts.0.extend(context);
         fits
@@ -281,7 +289,7 @@ impl<'a> Ready<'a> {
     /// how many ran. `None`: what they are run on is not what was compiled for.
     #[inline(always)]
     pub fn run<H: Host>(&mut self, start: usize, code: &Code, along: Along<'_>, host: &mut H) -> Option<usize> {
-        let (count, same) = (self.len(), (self.slots, self.scalars) == (code.slots, code.scalars));
+        let (count, same) = (self.len(), (self.slots, self.scalars, (0, false)) == (code.slots, code.scalars, code.stack));
         if !same || start >= count {
             return None;
         }
@@ -416,13 +424,14 @@ impl Code {
             scalars: plan.scalars,
             places: plan.meets.len(),
             shared: setting.shared_bytes as usize,
+            stack: plan.stack,
         })
     }
 
     /// Runs lanes of one warp. `None`: what they are run on is not what was compiled for.
     #[inline(always)]
     pub fn enter<H: Host>(&self, on: Entry<'_>, along: Along<'_>, host: &mut H) -> Option<Back> {
-        let mut context = Context::of(on, self.slots, self.scalars)?;
+        let mut context = Context::of(on, self.slots, self.scalars, self.stack)?;
         let mut common = Common::of(along, host, self)?;
         // SAFETY: see the head of this file; the context is linked to none.
         unsafe { (self.function)(&raw mut context, &raw mut common) };

@@ -29,6 +29,10 @@ pub(super) enum Exit {
     Break = 8,
     /// Lanes may have met others: it is to be seen who runs.
     Meet = 9,
+    /// The lanes call a function.
+    Call = 10,
+    /// They return from one.
+    Return = 11,
 }
 
 impl Exit {
@@ -45,6 +49,8 @@ impl Exit {
             7 => Self::Fault,
             8 => Self::Break,
             9 => Self::Meet,
+            10 => Self::Call,
+            11 => Self::Return,
             _ => return None,
         })
     }
@@ -88,6 +94,8 @@ pub(super) struct Context {
     /// The frame, and the local memory of the warp's threads: for what is called back for.
     pub frame: *mut Frame,
     pub local: *mut LocalMemory,
+    /// Where the frame of a function begins in local memory that is called; null for a kernel.
+    pub stack: *mut Lanes32,
     /// Fuel that is left, times 2³², plus the instructions executed that are not counted.
     pub left: i64,
     /// The entry to begin at, by number.
@@ -116,6 +124,8 @@ pub(super) struct Context {
     pub given: u32,
     /// Instructions that nobody had been told of then.
     pub own: u32,
+    /// Not zero: lanes are ready in the functions that called this one.
+    pub beyond: u32,
     /// The context of the warp that runs next, when this one waits at a barrier or has ended; null: none.
     pub next: *mut Self,
 }

@@ -1,8 +1,9 @@
 //! Accesses of memory that native code makes itself: plain ones of a word, and those that it makes lane by lane, in ascending order:
 //! from addresses that lie anywhere or on a line that is no row of words, of several words, and atomic ones.
 
+use crate::base::Pc;
 use crate::program::env::ProgEnv;
-use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, Slot, Space};
+use crate::program::instr::{Instr, MemOp, NO_SLOT, Op, STACK_BASE, STACK_TOP, Slot, Space};
 use crate::program::ops::{AtomOp, AtomTy, Class};
 
 /// A load or a store of one word or double word of global or shared memory.
@@ -41,6 +42,48 @@ impl Access {
         };
         let (class, slot, offset, bytes, data) = (rq.address_class(), rq.addr, rq.offset, rq.width.into(), rq.regs[0]);
         plain.then_some(Self { load, shared, class, slot, offset, bytes, data })
+    }
+}
+
+/// A load or a store of a word or double word of the stack frame, at a place that is known: a row of words of local memory, or two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct OfFrame {
+    pub load: bool,
+    /// The first row, counted from where the frame begins.
+    pub row: u32,
+    /// 4 or 8.
+    pub bytes: u32,
+    /// The register that is loaded or stored.
+    pub data: Slot,
+}
+
+/// Bytes of a frame at most whose accesses native code makes itself.
+const FRAME: i64 = 1 << 14;
+
+impl OfFrame {
+    /// That of an instruction at an address in a function with so many bytes in its frame, if it is one.
+    pub fn of(i: &Instr, pc: u32, frame: u32, env: &ProgEnv) -> Option<Self> {
+        let rq = env.request(i).filter(|_| i.op == Op::Mem && i.guard.is_none())?;
+        let load = match rq.op {
+            MemOp::Load => true,
+            MemOp::Store => false,
+            _ => return None,
+        };
+        let word = rq.width == 4 && !rq.wide && rq.ext == 32;
+        let double = rq.width == 8 && rq.wide;
+        let from = match (rq.addr_wide, rq.addr) {
+            (false, STACK_BASE) => 0,
+            (false, STACK_TOP) => i64::from(frame),
+            _ => return None,
+        };
+        let (first, bytes) = (from + rq.offset, u32::from(rq.width));
+        let plain = rq.space == Space::Local && rq.elems == 1 && (word || double) && rq.regs[0] != NO_SLOT;
+        let whole = u64::try_from(first).is_ok_and(|at| at.is_multiple_of(bytes.into())) && first < FRAME;
+        let object = env.root(Pc(pc));
+        let inside = object.object().filter(|own| own.kind == Space::Local.kind()).is_none_or(|own| {
+            own.framed && (i64::from(own.begin)..=i64::from(own.end) - i64::from(bytes)).contains(&first)
+        });
+        (plain && whole && inside).then(|| Self { load, row: (first / 4) as u32, bytes, data: rq.regs[0] })
     }
 }
 

@@ -4,7 +4,7 @@
 //! depends on who writes it, too: an instruction that is executed lane by lane leaves a vector, whatever is known of it. So what
 //! is held how is found by going through the blocks until nothing changes, from lines to vectors.
 
-use super::each::{Access, Each};
+use super::each::{Access, Each, OfFrame};
 use super::ops::{Ops, scalar_op, strip_op};
 use super::watch::Watch;
 use crate::machine::control::TokenKind;
@@ -31,6 +31,8 @@ pub(super) enum Way {
     Strip,
     /// A load of one word for all lanes, or for each half of them.
     LoadOne,
+    /// A load or a store of rows of the stack frame, in a function that is called.
+    OfFrame,
     /// A load of a row of words.
     LoadRow,
     /// A store of a row of words.
@@ -53,6 +55,9 @@ pub(super) enum Way {
     Barrier,
     /// The end of the thread.
     End,
+    /// A call of one function, and the return from one, in a function that is called.
+    Call,
+    Return,
     /// By the interpreter.
     Outside,
 }
@@ -60,7 +65,8 @@ pub(super) enum Way {
 impl Way {
     /// Whether it ends a block.
     pub const fn ends(self) -> bool {
-        matches!(self, Self::Branch | Self::Sync | Self::Break | Self::Barrier | Self::End | Self::Outside)
+        let leaves = matches!(self, Self::Barrier | Self::End | Self::Call | Self::Return | Self::Outside);
+        leaves || matches!(self, Self::Branch | Self::Sync | Self::Break)
     }
 }
 
@@ -72,6 +78,8 @@ pub(super) struct Known<'a> {
     pub patterns: &'a [Pattern],
     /// Registers that are held as lines.
     pub lines: &'a FixedBitSet,
+    /// The instruction's address.
+    pub pc: u32,
 }
 
 impl Known<'_> {
@@ -104,12 +112,25 @@ impl Known<'_> {
             Op::Sync if i.guard.is_none() => Way::Sync,
             Op::Exit if i.guard.is_none() => Way::End,
             Op::Bar if i.guard.is_none() => Way::Barrier,
+            Op::Call if self.called() && i.guard.is_none() => Way::Call,
+            Op::Ret if self.called() && i.guard.is_none() => Way::Return,
+            Op::Mem if self.of_frame(i) => Way::OfFrame,
             Op::LdGlobal32 | Op::LdShared32 | Op::StGlobal32 | Op::StShared32 | Op::Mem => self.access(i),
             Op::Int(_) | Op::Float(_) => self.data(i, after),
             Op::Exchange | Op::WarpSync => Way::Exchange,
             Op::Fence { .. } | Op::ProxyFence | Op::Nop | Op::Nanosleep => Way::Helper,
             _ => Way::Outside,
         }
+    }
+
+    /// Whether it is an instruction of a function that is called.
+    const fn called(&self) -> bool {
+        !self.function.entry
+    }
+
+    /// Whether an access is one of the stack frame that native code makes itself.
+    fn of_frame(&self, i: &Instr) -> bool {
+        self.called() && OfFrame::of(i, self.pc, self.function.frame_bytes, self.env).is_some()
     }
 
     /// How a plain access is compiled.
@@ -222,7 +243,8 @@ impl Forms {
         loop {
             let mut changed = false;
             for (k, i) in code.iter().enumerate().filter(|(k, _)| !patterns.before[*k].is_empty()) {
-                let known = Known { env, function, patterns: &patterns.before[k], lines: &lines[k] };
+                let pc = start + k as u32;
+                let known = Known { env, function, patterns: &patterns.before[k], lines: &lines[k], pc };
                 let mut way = known.way(i, &patterns.after[k]);
                 // Tokens that are pushed natively have to be known where they are left.
                 if tokens[k].is_none() && matches!(way, Way::Push | Way::Sync) {

@@ -4,6 +4,7 @@ use super::calls::Calls;
 use super::code::{Along, Entry};
 use super::context::{Back, Exit, Parting};
 use super::forms::Token;
+use super::nested::nested;
 use super::parted::Partings;
 use super::plan::Plan;
 use super::session::Session;
@@ -73,10 +74,14 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     cx: &mut Cx<'_, S>,
     session: &mut Session,
 ) -> Result<Visit, Box<Halt>> {
+    if flow.depth > 0 {
+        settle(session, warp);
+        return nested(simd, warp, flow, sh, mem, fuel, cx, session);
+    }
     let plan = &session.kernel.plan;
     let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
     let k = flow.pc.wrapping_sub(plan.function.start.0);
-    let entry = plan.entries.get(k as usize).filter(|_| flow.depth == 0);
+    let entry = plan.entries.get(k as usize);
     if *fuel == 0 || entry.copied().flatten().is_none() {
         // What was kept while the warp waited is the interpreter's now.
         settle(session, warp);
@@ -97,7 +102,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let (sites, other) = if some { (parts, whole) } else { (whole, parts) };
     let beyond = kernel.made().filter(|_| C::JOINS && cx.oracle.takes_turns()).map(|some| (some, other));
     let lists = [&code.sites[..], beyond.as_ref().map_or(&code.sites[..], |(some, _)| &some.sites[..])];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: lists, fault: None };
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: lists, depth: 0, fault: None };
     let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
     apart.gather();
     let along = Along { sites, beyond, patience, mask, lanes, partings, apart, watch: u32::MAX, trip, rows };
@@ -218,7 +223,7 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     let (watch, fueled) = if let Some(given) = given { (u32::MAX, given) } else { (warp.control.watch(), *fuel) };
     apart.enter(fueled);
     let sites = &mut sites[1];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: [&code.sites; 2], fault: None };
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: [&code.sites; 2], depth: 0, fault: None };
     let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
     let along = Along { sites, beyond: None, patience, mask, lanes, partings, apart, watch, trip, rows };
     let on = Fueled { fuel: fueled, untold: 0, patience: 0 };
@@ -325,7 +330,8 @@ fn entry_at<C>(warp: &mut Warp<C>, flow: Flow, on: Fueled, number: u32) -> Optio
     let Warp { frames, local, lines, index, .. } = warp;
     let frame = frames.first_mut()?;
     let (Fueled { fuel, untold, patience }, scalars) = (on, &mut lines.0.values);
-    Some(Entry { warp: *index, frame, local, scalars, fuel, untold, patience, number, from: flow.pc })
+    let (stack, beyond) = (0, false);
+    Some(Entry { warp: *index, frame, local, scalars, fuel, untold, patience, number, from: flow.pc, stack, beyond })
 }
 
 /// Tells a warp of whose lanes some came back where the others are; `flow`: all that ran, then those that came back.
@@ -441,7 +447,7 @@ fn one(fuel: &mut u32, sh: &mut Shared<'_>, lanes: u32) {
 
 /// What the control model makes of the lanes: on a copy of the flow, so that it stays in registers.
 #[inline(always)]
-fn handed<C: Control>(flow: &mut Flow, by: impl FnOnce(&mut Flow) -> Next) -> Visit {
+pub(super) fn handed<C: Control>(flow: &mut Flow, by: impl FnOnce(&mut Flow) -> Next) -> Visit {
     let mut here = *flow;
     let next = by(&mut here);
     *flow = here;

@@ -5,6 +5,7 @@
 use super::apart::Apart;
 use super::context::RUNS;
 use super::plan::Plan;
+use crate::base::LaneMask;
 use crate::choice::Fair;
 use crate::machine::control::{Control, Flow, Waiting};
 use crate::machine::warp::state::Warp;
@@ -89,21 +90,36 @@ impl Apart {
             return None;
         }
         flow.mask = self.all.mask;
-        let began = if count == 0 { told } else { before + given - (self.all.since >> 32) as u32 };
-        // Who runs while others wait is looked at again and again, though the same go on.
-        let (own, lease) = (before + given - left - began, Fair::GROUP.get());
-        let whole = own.saturating_sub(1) / lease * lease;
-        let mut runs = count;
-        if whole > 0 {
-            self.all.runs[count] = flow.mask;
-            runs += 1;
-        }
-        let now = began + whole;
+        let Booked { runs, now, lease } = self.book(flow.mask, (given, left), (before, told));
         if runs > 0 {
             warp.control.regrouped(*flow, &others, &self.all.runs[..runs], now - told);
         }
         // Nobody waits any more: who runs is not looked at again.
-        let lease = if others.is_empty() { u32::MAX } else { lease - (own - whole) };
+        let lease = if others.is_empty() { u32::MAX } else { lease };
         Some((now, lease))
     }
+
+    /// Of lanes that run when native code is left, as of [`Apart::end`]: what the control model is told of them.
+    pub fn book(&mut self, mask: LaneMask, (given, left): (u32, u32), (before, told): (u32, u32)) -> Booked {
+        let count = (self.all.count as usize).min(RUNS);
+        let began = if count == 0 { told } else { before + given - (self.all.since >> 32) as u32 };
+        // Who runs while others wait is looked at again and again, though the same go on.
+        let (own, lease) = (before + given - left - began, Fair::GROUP.get());
+        let whole = own.saturating_sub(1) / lease * lease;
+        if whole > 0 {
+            self.all.runs[count] = mask;
+        }
+        Booked { runs: count + usize::from(whole > 0), now: began + whole, lease: lease - (own - whole) }
+    }
+}
+
+/// What the control model is told of those who have run.
+#[derive(Clone, Copy)]
+pub(super) struct Booked {
+    /// How many runs there were.
+    pub runs: usize,
+    /// Instructions of the turn that it is told of by now.
+    pub now: u32,
+    /// How many more there may be before it is looked who runs.
+    pub lease: u32,
 }

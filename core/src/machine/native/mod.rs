@@ -8,6 +8,7 @@
 //! `code` has it in memory. Checks that take accesses as rows observe native code (`watch`, `tell`).
 
 mod apart;
+mod callees;
 mod calls;
 mod code;
 mod context;
@@ -19,6 +20,7 @@ mod go;
 mod groups;
 mod lines;
 mod moded;
+mod nested;
 mod ops;
 mod parted;
 mod phases;

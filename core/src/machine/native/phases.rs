@@ -201,7 +201,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let (mut turns, mut stays) = (Turns::default(), false);
     let some = kernel.made().filter(|_| C::JOINS && cx.oracle.takes_turns());
     let lists = [&code.sites[..], some.map_or(&code.sites[..], |some| &some.sites[..])];
-    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: lists, fault: None };
+    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: lists, depth: 0, fault: None };
     apart.gather();
     loop {
         ready.fuel(round.nth(count - 1), round.last);

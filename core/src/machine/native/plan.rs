@@ -2,6 +2,7 @@
 //! stack before each instruction.
 
 use super::context::PLACES;
+use super::each::OfFrame;
 use super::forms::{Forms, Patterns, Token, Way, successors};
 use super::watch::Watch;
 use crate::base::Pc;
@@ -9,8 +10,8 @@ use crate::base::mutant::{Mutant, on};
 use crate::machine::control::TokenKind;
 use crate::program::affine::{Affine, Line, Pattern, Premises, Threads};
 use crate::program::alive::Alive;
-use crate::program::env::{FuncId, Function, ProgEnv};
-use crate::program::instr::{Instr, Op, Slot};
+use crate::program::env::{FuncId, Function, Init, ProgEnv};
+use crate::program::instr::{Instr, Op, STACK_BASE, STACK_TOP, Slot};
 use crate::program::ops::Class;
 use crate::program::uses::writes;
 use fixedbitset::FixedBitSet;
@@ -109,6 +110,8 @@ pub(super) struct Plan {
     pub ahead: u32,
     /// What is told to somebody who observes.
     pub watch: Watch,
+    /// Rows of the stack frame that native code loads or stores, from its beginning on, and whether it stores any.
+    pub stack: (usize, bool),
 }
 
 /// See [`Plan::ahead`].
@@ -119,7 +122,31 @@ const fn ahead([x, y, z]: [u32; 3]) -> u32 {
 impl Plan {
     /// Of an entry whose blocks have a shape. `None`: it is too large, or goes ways that native code does not.
     pub fn of(env: &ProgEnv, id: FuncId, block: [u32; 3], multiples: &[u32], watch: &Watch) -> Option<Self> {
-        let function = env.function(id).filter(|f| f.defined && f.entry)?.clone();
+        env.function(id).filter(|f| f.entry)?;
+        Self::with(env, id, block, watch, |known| analysed(env, id, known, (block, multiples)))
+    }
+
+    /// Of a function that kernels call, of whose registers nothing is known but what constants are. `None`: as of an entry, or its
+    /// frame does not stay where it is; or lanes only meet where an instruction says so.
+    pub fn of_called(env: &ProgEnv, id: FuncId) -> Option<Self> {
+        env.function(id).filter(|f| !f.entry && !env.injected)?;
+        let plan = Self::with(env, id, [0; 3], &Watch::default(), |known| Some(unknown(env, known)))?;
+        let stays = |i: &Instr| {
+            let mut stays = true;
+            writes(i, env, |class, slot| stays &= class != Class::W || slot != STACK_BASE && slot != STACK_TOP);
+            stays
+        };
+        (plan.code.iter().all(stays) && !plan.meets.is_empty()).then_some(plan)
+    }
+
+    fn with(
+        env: &ProgEnv,
+        id: FuncId,
+        block: [u32; 3],
+        watch: &Watch,
+        analysed: impl FnOnce(Body<'_>) -> Option<(Patterns, Forms, BTreeSet<u32>)>,
+    ) -> Option<Self> {
+        let function = env.function(id).filter(|f| f.defined)?.clone();
         let code = env.code.get(function.start.0 as usize..function.end.0 as usize)?.to_vec();
         let count = function.slots.count();
         let jumps = code.iter().filter(|i| matches!(i.op, Op::Bra | Op::Brx | Op::Break)).count();
@@ -131,7 +158,7 @@ impl Plan {
         let alive = alive(env, id, &function, code.len())?;
         let tokens = tokens(env, &code, start);
         let known = (&function, &code[..], &tokens[..], watch);
-        let (patterns, Forms { lines, ways }, assumptions) = analysed(env, id, known, (block, multiples))?;
+        let (patterns, Forms { lines, ways }, assumptions) = analysed(known)?;
         let leaders = leaders(&code, &ways, &patterns, start);
         let pieces = pieces(&leaders, &code, start);
         let mut fixed = FixedBitSet::with_capacity(count);
@@ -188,12 +215,26 @@ impl Plan {
             waits: Vec::new(),
             ahead: ahead(block),
             watch: watch.clone(),
+            stack: (0, false),
         };
+        plan.stack = plan.rows_of_frame(env);
         plan.hold(env);
         if !env.injected {
             plan.number_places();
         }
         Some(plan)
+    }
+
+    /// The access of the stack frame that an instruction makes, where it is compiled as one.
+    pub fn of_frame(&self, k: usize, env: &ProgEnv) -> Option<OfFrame> {
+        let i = self.code.get(k).filter(|_| self.ways[k] == Way::OfFrame)?;
+        OfFrame::of(i, self.function.start.0 + k as u32, self.function.frame_bytes, env)
+    }
+
+    /// See [`Plan::stack`].
+    fn rows_of_frame(&self, env: &ProgEnv) -> (usize, bool) {
+        let all = (0..self.code.len()).filter_map(|k| self.of_frame(k, env));
+        all.fold((0, false), |(rows, stores), own| (rows.max((own.row + own.bytes / 4) as usize), stores || !own.load))
     }
 
     /// Finds the places at which lanes may wait: where blocks begin.
@@ -308,12 +349,36 @@ impl Plan {
     }
 }
 
+/// A function, its instructions, the tokens before each, and what is told to somebody who observes.
+type Body<'a> = (&'a Function, &'a [Instr], &'a [Option<Vec<Token>>], &'a Watch);
+
+/// The patterns of the registers of a function of whose callers nothing is known, and how its instructions are compiled: constants
+/// are what they are, of the registers that no instruction writes.
+fn unknown(env: &ProgEnv, (function, code, tokens, watch): Body<'_>) -> (Patterns, Forms, BTreeSet<u32>) {
+    let mut known = vec![Pattern::Vector; function.slots.count()];
+    for preload in function.preloads.iter().filter(|p| p.class != Class::P) {
+        if let (Init::Const(value), Some(n)) = (preload.init, function.slots.number(preload.class, preload.slot)) {
+            known[n] = Pattern::Affine(Line::constant(value, preload.class));
+        }
+    }
+    for i in code {
+        writes(i, env, |class, slot| {
+            if let Some(n) = function.slots.number(class, slot) {
+                known[n] = Pattern::Vector;
+            }
+        });
+    }
+    let patterns = Patterns { before: vec![known; code.len()], after: vec![Vec::new(); code.len()] };
+    let forms = Forms::of(env, function, code, &patterns, tokens, watch);
+    (patterns, forms, BTreeSet::new())
+}
+
 /// The patterns of a function's registers, how its instructions are compiled, and what is assumed, all of which native code looks
 /// at: what it would not, of a number that it does not hold as a line, is not assumed.
 fn analysed(
     env: &ProgEnv,
     id: FuncId,
-    (function, code, tokens, watch): (&Function, &[Instr], &[Option<Vec<Token>>], &Watch),
+    (function, code, tokens, watch): Body<'_>,
     (block, multiples): ([u32; 3], &[u32]),
 ) -> Option<(Patterns, Forms, BTreeSet<u32>)> {
     let start = function.start.0;

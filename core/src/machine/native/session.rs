@@ -1,9 +1,11 @@
 //! Which kernels are compiled, and what one that runs goes along with.
 
 use super::apart::Apart;
+use super::callees::Callees;
 use super::code::{Code, Contexts, Sites};
 use super::context::Back;
 use super::emit::Setting;
+use super::nested::Stacked;
 use super::parted::Partings;
 use super::plan::Plan;
 use super::regions::regions;
@@ -33,8 +35,9 @@ const VISITS: u64 = 1 << 13;
 pub(super) struct Kernel {
     pub plan: Plan,
     env: Weak<ProgEnv>,
-    setting: Setting,
+    pub setting: Setting,
     codes: [OnceLock<Option<Code>>; 2],
+    pub callees: Callees,
 }
 
 impl Kernel {
@@ -202,7 +205,8 @@ fn compile(
 ) -> Option<Kernel> {
     let mut plan = Plan::of(env, id, block, multiples, watch)?;
     plan.regions = regions(&plan, env);
-    let kernel = Kernel { plan, env: Arc::downgrade(env), setting, codes: [OnceLock::new(), OnceLock::new()] };
+    let codes = [OnceLock::new(), OnceLock::new()];
+    let kernel = Kernel { plan, env: Arc::downgrade(env), setting, codes, callees: Callees::of(env) };
     kernel.code(false).is_some().then_some(kernel)
 }
 
@@ -226,13 +230,15 @@ pub(in crate::machine) struct Session {
     /// How often a check failed, so that the interpreter went on.
     pub(super) checks: u64,
     /// Whether it may be given up.
-    auto: bool,
+    pub(super) auto: bool,
     /// Room for the contexts of warps.
     pub(super) contexts: Contexts,
     /// Lanes that have parted natively.
     pub(super) partings: Partings,
     /// Groups of lanes that native code lets run.
     pub(super) apart: Apart,
+    /// Lanes in functions, as far as they have called natively.
+    pub(super) stacked: Stacked,
     /// Room for accesses that are told.
     pub(super) rows: Vec<Row>,
 }
@@ -243,7 +249,7 @@ impl Session {
     pub(super) fn look<S>(&mut self, mask: LaneMask, cx: &Cx<'_, S>) {
         let forgotten = cx.hints.forgotten();
         if self.forgotten != forgotten {
-            self.sites.iter_mut().for_each(Sites::forget);
+            self.sites.iter_mut().chain(&mut self.stacked.sites).for_each(Sites::forget);
             self.forgotten = forgotten;
         }
         if self.lanes.0 != mask {
@@ -303,6 +309,7 @@ impl Session {
         Self {
             partings: Partings::new(kernel.plan.scalars),
             apart: Apart::new(kernel.plan.meets.len(), kernel.plan.scalars),
+            stacked: Stacked::new(kernel.callees.len()),
             kernel,
             sites: Default::default(),
             lanes: (!0, Lanes32([!0; 32]), 32),

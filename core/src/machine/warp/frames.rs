@@ -1,6 +1,6 @@
 //! Function activation: frames of registers and of local memory (report, 5.1.3 step 3).
 
-use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of};
+use crate::base::{Frame, LaneMask, Lanes32, Lanes64, lanes_of, set_lanes};
 use crate::machine::grid::loaded::{Where, frame_bytes};
 use crate::machine::warp::mistakes::no_frame;
 use crate::machine::warp::state::{Halt, Shared, stopped};
@@ -23,7 +23,50 @@ pub(in crate::machine) struct Stack<'a> {
     pub local: &'a mut LocalMemory,
 }
 
+/// The frames of lanes that have called functions natively: where that of the caller begins is the same in all of them.
+#[derive(Clone, Copy)]
+pub(in crate::machine) struct Deeper {
+    /// Depth of the callers.
+    pub caller: u32,
+    /// Where the frame that is entered begins.
+    pub base: u32,
+    /// The lanes in whose frame all is there that the function is entered with.
+    pub ready: LaneMask,
+}
+
 impl Stack<'_> {
+    /// [`Stack::enter`], where there has been a frame of that depth before. False: there was not, or the stack would overflow; nothing
+    /// was done.
+    #[inline(always)]
+    pub fn enter_again(
+        &mut self,
+        sh: &Shared<'_>,
+        at: Deeper,
+        function: FuncId,
+        lanes: LaneMask,
+        warp: u32,
+    ) -> bool {
+        let (depth, Some(f)) = (at.caller as usize + 1, sh.env.function(function)) else { return false };
+        let top = at.base.saturating_add(f.frame_bytes);
+        let used = u64::from(top) + u64::from(LINK) * (u64::from(at.caller) + 1);
+        let Some(frame) = self.frames.get_mut(depth).filter(|_| used <= u64::from(sh.loaded.stack_limit)) else {
+            return false;
+        };
+        frame.grow(f.slots.w.max(2).into(), f.slots.q.into(), f.slots.p.into());
+        set_lanes(&mut frame.w[STACK_BASE.index()].0, lanes, at.base);
+        set_lanes(&mut frame.w[STACK_TOP.index()].0, lanes, top);
+        self.local.reach(top.saturating_add(sh.loaded.arguments));
+        if lanes & !at.ready != 0 && self.filled[depth] != Some(function) {
+            let at = Where { block: sh.block, warp, sm: sh.sm };
+            sh.loaded.fill(sh.env, &f.preloads, frame, lanes, at);
+        }
+        if self.filled[depth] != Some(function) {
+            self.filled[depth] = (lanes == !0).then_some(function);
+        }
+        zero(&f.undefined, frame, lanes);
+        true
+    }
+
     /// Prepares the frame of a function that `lanes` enter from depth `caller`.
     ///
     /// # Errors

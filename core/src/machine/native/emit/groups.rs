@@ -138,10 +138,15 @@ impl Emit<'_, '_> {
         self.who.mask = self.b.use_var(apart.mask);
         let from = common!(self, types::I64, numbers);
         self.take_held(k, from, self.first_number(k));
-        let places = self.noted(types::I64, offset_of!(Groups, places));
+        let mut others = self.noted(types::I64, offset_of!(Groups, places));
+        if !self.plan.function.entry {
+            let beyond = field!(self, types::I32, beyond);
+            let beyond = self.b.ins().uextend(types::I64, beyond);
+            others = self.b.ins().bor(others, beyond);
+        }
         let (met, some) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(met);
-        self.b.ins().brif(places, some, &[], met, &[]);
+        self.b.ins().brif(others, some, &[], met, &[]);
         self.b.switch_to_block(met);
         self.at = (k, k);
         // The code for all lanes may go on at once, if it can be entered here.

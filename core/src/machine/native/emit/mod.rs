@@ -14,6 +14,7 @@ mod compute;
 mod double;
 mod each;
 mod ends;
+mod frame;
 mod function;
 mod groups;
 mod halves;

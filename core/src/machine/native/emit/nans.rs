@@ -41,6 +41,7 @@ impl Emit<'_, '_> {
         for k in strips {
             let apart = match self.plan.ways[*k] {
                 Way::StoreRow => true,
+                Way::OfFrame => self.plan.of_frame(*k, self.env).is_none_or(|access| !access.load),
                 Way::Each => self.each(*k).is_none_or(|each| !matches!(each.what, What::Load)),
                 _ => false,
             };
@@ -100,7 +101,7 @@ impl Emit<'_, '_> {
         for k in &span.instrs {
             self.segment.nans.told_later = span.told_later.contains(k);
             self.strip(*k, s, now, bits);
-            if matches!(self.plan.ways[*k], Way::LoadRow | Way::Each) {
+            if matches!(self.plan.ways[*k], Way::LoadRow | Way::Each | Way::OfFrame) {
                 let to = results(&self.plan.code[*k], self.env, &self.plan.function);
                 let values = to.into_iter().filter_map(|n| Some((n, *now.get(&n)?)));
                 loaded.insert(*k, values.collect());

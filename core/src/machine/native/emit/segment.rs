@@ -100,6 +100,10 @@ impl Emit<'_, '_> {
                 self.capture(k, &i);
                 strips.push(k);
             }
+            Way::OfFrame => {
+                self.capture(k, &i);
+                strips.push(k);
+            }
             Way::Each => {
                 self.place_each(k);
                 self.capture(k, &i);
@@ -340,6 +344,7 @@ impl Emit<'_, '_> {
                 self.store_row(k, s, strip);
             }
             Way::Each => self.each_strip(k, s, now),
+            Way::OfFrame => self.of_frame(k, s, now),
             _ => {
                 let (Some(op), Some(n)) = (Ops::of(&i), result) else { return };
                 let (mut values, mut numbers) = (Vec::new(), Vec::new());

@@ -1,0 +1,425 @@
+//! Lanes that have called functions run natively, call others and return (D-its): of independent threads those who are deepest run,
+//! of these those who are behind. A function runs natively from where lanes enter it to where they call or return; what follows is
+//! done here. The control model is told of all of it when lanes have done what native code cannot, or somebody else is to run.
+
+use super::apart::Apart;
+use super::callees::{Callee, Callees};
+use super::calls::Calls;
+use super::code::{Along, Entry, Sites};
+use super::context::{Back, Exit};
+use super::go::{Visit, Went, handed};
+use super::session::{Kernel, Session};
+use crate::base::mutant::{Mutant, on};
+use crate::base::{LaneMask, lanes_with};
+use crate::machine::control::{Control, Flow, Group};
+use crate::machine::warp::frames::{Deeper, Stack};
+use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
+use crate::memory::{Cx, Fault, Memory};
+use crate::program::env::FuncId;
+use crate::program::instr::{STACK_BASE, STACK_TOP};
+use crate::verdict::Sink;
+use pulp::Simd;
+use std::sync::Arc;
+
+/// Where stack frames begin: at multiples of so many bytes, as the interpreter has it.
+const ALIGN: u32 = 16;
+
+/// A function of which lanes wait while others run that have called from it.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Its number.
+    number: usize,
+    /// Where its frame begins.
+    base: u32,
+    /// How many wait in its callers.
+    waiting: usize,
+}
+
+/// Room for functions that call each other natively.
+#[derive(Debug)]
+pub(super) struct Stacked {
+    /// By function.
+    pub sites: Vec<Sites>,
+    /// Who waits in the function that runs.
+    apart: Apart,
+    /// Its callers, the deepest last, as far as they have called natively.
+    levels: Vec<Level>,
+    /// By place, who waits in these.
+    waiting: Vec<(u8, LaneMask)>,
+    /// By depth: the function whose constants the frame has, and for which lanes, as far as that is known.
+    filled: Vec<Option<(usize, LaneMask)>>,
+}
+
+/// Lanes that run.
+#[derive(Clone, Copy)]
+struct Here {
+    /// Their function, and where its frame begins.
+    number: usize,
+    base: u32,
+    depth: u32,
+    mask: LaneMask,
+    /// The instruction, from the function's start.
+    k: usize,
+}
+
+/// How lanes go on that have called, or returned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Natively.
+    On,
+    /// They are all that are ready: nobody has waited any more.
+    Together,
+}
+
+impl Stacked {
+    /// Of a kernel whose program has so many functions.
+    pub fn new(count: usize) -> Self {
+        let sites = (0..count).map(|_| Sites::default()).collect();
+        Self { sites, apart: Apart::new(0, 0), levels: Vec::new(), waiting: Vec::new(), filled: Vec::new() }
+    }
+
+    /// Gets ready for lanes in a function; gives where its frame begins, all that are ready, and how many instructions there may be
+    /// until others come first. `None`: it is not so simple.
+    fn begin<C: Control>(&mut self, callee: &Callee, warp: &Warp<C>, flow: Flow) -> Option<(u32, LaneMask, u32)> {
+        let nested = warp.control.nested(flow)?;
+        let function = &callee.plan.function;
+        let frame = warp.frames.get(flow.depth as usize)?;
+        let all = nested.here.iter().fold(flow.mask, |all, (lanes, _)| all | lanes);
+        let base = frame.w[STACK_BASE.index()].0[flow.mask.trailing_zeros() as usize % 32];
+        let same = |row: &[u32; 32], value: u32| all & !lanes_with(row, value) == 0;
+        let stands = same(&frame.w[STACK_BASE.index()].0, base)
+            && same(&frame.w[STACK_TOP.index()].0, base.checked_add(function.frame_bytes)?);
+        if !stands || !base.is_multiple_of(ALIGN) {
+            return None;
+        }
+        self.levels.clear();
+        self.waiting.clear();
+        self.filled.clear();
+        // Who waited when functions were left is where the control model has it.
+        while self.apart.take().is_some() {}
+        self.apart.gather();
+        for (lanes, pc) in nested.here {
+            let place = callee.plan.waits.get(pc.checked_sub(function.start.0)? as usize).copied().flatten()?;
+            self.apart.wait(place, lanes);
+        }
+        Some((base, all | nested.beyond, nested.patience))
+    }
+
+    /// Those who run in a function wait for others, whom they have called.
+    fn push(&mut self, here: Here) {
+        self.levels.push(Level { number: here.number, base: here.base, waiting: self.waiting.len() });
+        while let Some((place, lanes)) = self.apart.take() {
+            self.waiting.push((place, lanes));
+        }
+    }
+
+    /// Lanes have returned to where others may wait in the function that called last.
+    fn come_back(&mut self, place: u8, lanes: LaneMask) {
+        let from = self.levels.last().map_or(0, |level| level.waiting);
+        match self.waiting[from..].iter_mut().find(|(other, _)| *other == place) {
+            Some((_, others)) => *others |= lanes,
+            None => self.waiting.push((place, lanes)),
+        }
+    }
+
+    /// The function that runs next, of which those run who are behind: the same one, or where nobody is left in that, its caller.
+    fn next(&mut self, callees: &Callees, here: Here) -> Option<Here> {
+        let mut next = here;
+        if self.apart.all.places == 0 {
+            let level = self.levels.pop()?;
+            for (place, lanes) in self.waiting.drain(level.waiting..) {
+                self.apart.wait(place, lanes);
+            }
+            next = Here { number: level.number, base: level.base, depth: here.depth - 1, ..here };
+        }
+        let (place, mask) = self.apart.take()?;
+        let k = *callees.made(next.number)?.plan.meets.get(usize::from(place))? as usize;
+        Some(Here { mask, k, ..next })
+    }
+
+    /// Who waits where.
+    fn others(&self, callees: &Callees, here: Here) -> Vec<Group> {
+        let mut all = Vec::new();
+        let mut add = |number: usize, depth: u32, place: u8, lanes: LaneMask| {
+            if let Some(plan) = callees.made(number).map(|callee| &callee.plan)
+                && let Some(k) = plan.meets.get(usize::from(place))
+            {
+                all.push((lanes, plan.function.start.0 + k, depth));
+            }
+        };
+        self.apart.those().for_each(|(place, lanes)| add(here.number, here.depth, place, lanes));
+        let ends = self.levels.iter().skip(1).map(|level| level.waiting).chain([self.waiting.len()]);
+        for (index, (level, end)) in self.levels.iter().zip(ends).enumerate() {
+            let depth = here.depth - (self.levels.len() - index) as u32;
+            let waiting = &self.waiting[level.waiting..end];
+            waiting.iter().for_each(|(place, lanes)| add(level.number, depth, *place, *lanes));
+        }
+        all
+    }
+}
+
+/// A visit to functions: what goes along with it.
+struct Nest<'a> {
+    kernel: &'a Kernel,
+    stacked: &'a mut Stacked,
+    /// All lanes that are ready.
+    ready: LaneMask,
+    /// Fuel that is left, and thread instructions that were executed by calls and returns.
+    left: u32,
+    threads: u64,
+}
+
+impl Nest<'_> {
+    /// The lanes of a function call another one. `None`: they do not, natively.
+    #[inline(always)]
+    fn call<C: Control>(&mut self, here: &mut Here, warp: &mut Warp<C>, sh: &Shared<'_>, now: bool) -> Option<Step> {
+        let callees = &self.kernel.callees;
+        let plan = &callees.made(here.number)?.plan;
+        let id = FuncId(plan.code.get(here.k)?.imm);
+        let number = callees.number(id)?;
+        callees.get(number, sh.env, self.kernel.setting, now)?.plan.entries.first().copied().flatten()?;
+        let depth = here.depth as usize + 1;
+        let Stacked { filled, apart, .. } = &mut *self.stacked;
+        if self.left == 0 || !apart.has_room() {
+            return None;
+        }
+        if filled.len() <= depth {
+            filled.resize(depth + 1, None);
+        }
+        let known = filled[depth].filter(|(other, _)| *other == number).map_or(0, |(_, lanes)| lanes);
+        let base = here.base.checked_add(plan.function.frame_bytes)?.checked_next_multiple_of(ALIGN)?;
+        let Warp { control, frames, filled: fills, local, index, .. } = warp;
+        let deeper = Deeper { caller: here.depth, base, ready: known };
+        if !(Stack { frames, filled: fills, local }).enter_again(sh, deeper, id, here.mask, *index) {
+            return None;
+        }
+        filled[depth] = Some((number, known | here.mask));
+        control.called(here.mask, here.depth, plan.function.start.0 + here.k as u32 + 1);
+        self.one(here.mask);
+        self.stacked.push(*here);
+        *here = Here { number, base, depth: here.depth + 1, mask: here.mask, k: 0 };
+        Some(self.step(here.mask))
+    }
+
+    /// The lanes of a function return; who runs then. `None`: they do not, natively.
+    #[inline(always)]
+    fn ret<C: Control>(&mut self, here: &mut Here, warp: &Warp<C>) -> Option<Step> {
+        let callees = &self.kernel.callees;
+        let level = *self.stacked.levels.last()?;
+        let back = warp.control.returns_to(here.mask, here.depth - 1)?;
+        let plan = &callees.made(level.number)?.plan;
+        let place = plan.waits.get(back.checked_sub(plan.function.start.0)? as usize).copied().flatten()?;
+        if self.left == 0 || !self.stacked.apart.has_room() {
+            return None;
+        }
+        self.one(here.mask);
+        self.stacked.come_back(place, here.mask);
+        *here = self.stacked.next(callees, *here)?;
+        Some(self.step(here.mask))
+    }
+
+    /// Lanes have executed an instruction, and it is looked who runs.
+    fn one(&mut self, lanes: LaneMask) {
+        self.left -= 1;
+        self.threads += u64::from(lanes.count_ones());
+        self.stacked.apart.ran(lanes);
+    }
+
+    fn step(&self, mask: LaneMask) -> Step {
+        if mask == self.ready && !on(Mutant::NativeTogether) { Step::Together } else { Step::On }
+    }
+}
+
+/// Runs lanes that are in a function, and those that they call.
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
+pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    fuel: &mut u32,
+    cx: &mut Cx<'_, S>,
+    session: &mut Session,
+) -> Result<Visit, Box<Halt>> {
+    let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
+    let (kernel, now) = (Arc::clone(&session.kernel), !session.auto);
+    if S::ON || !C::JOINS || !cx.oracle.takes_turns() {
+        return interpret(u32::MAX);
+    }
+    let Some(number) = kernel.callees.at(flow.pc) else { return interpret(u32::MAX) };
+    let Some(callee) = kernel.callees.get(number, sh.env, kernel.setting, now) else { return interpret(u32::MAX) };
+    let k = (flow.pc - callee.plan.function.start.0) as usize;
+    let next = callee.plan.next[k];
+    if *fuel == 0 || callee.plan.entries[k].is_none() {
+        return interpret(next);
+    }
+    let before = sh.begun + sh.turn - *fuel;
+    let told = sh.runs.map_or(0, |(_, told)| told);
+    let begun = session.stacked.begin(callee, warp, *flow);
+    let Some((base, ready, patience)) = begun else { return interpret(next) };
+    let given = patience.saturating_sub(before - told).min(*fuel + sh.more);
+    if given == 0 {
+        return interpret(next);
+    }
+    let mut here = Here { number, base, depth: flow.depth, mask: flow.mask, k };
+    let mut left = given;
+    let (exit, back, fault) = loop {
+        let visit = enter(simd, (&kernel, ready), here, left, warp, sh, mem, cx, session);
+        let Some((back, fault)) = visit else { break (Exit::Outside, None, None) };
+        (left, here.mask) = (back.left, session.stacked.apart.all.mask);
+        let start = kernel.callees.made(here.number).map_or(0, |callee| callee.plan.function.start.0);
+        here.k = (back.pc - start) as usize;
+        let mut nest = Nest { kernel: &kernel, stacked: &mut session.stacked, ready, left, threads: 0 };
+        let step = match back.exit {
+            Exit::Call => nest.call(&mut here, warp, sh, now),
+            Exit::Return => nest.ret(&mut here, warp),
+            _ => None,
+        };
+        let threads = nest.threads;
+        left = nest.left;
+        sh.threads = sh.threads.wrapping_add(threads);
+        session.executed += threads;
+        match step {
+            Some(Step::On) => {}
+            Some(Step::Together) => break (Exit::Meet, None, None),
+            None => break (back.exit, Some(back), fault),
+        }
+    };
+    let at = Left { given, left, before, told, ready };
+    tell(at, here, &kernel, warp, flow, sh, fuel, session);
+    came_back((exit, back, fault), (here, at), &kernel, warp, flow, *fuel)
+}
+
+/// Enters native code.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
+fn enter<V: Simd, C: Control, M: Memory, S: Sink>(
+    simd: V,
+    (kernel, ready): (&Kernel, LaneMask),
+    here: Here,
+    left: u32,
+    warp: &mut Warp<C>,
+    sh: &mut Shared<'_>,
+    mem: &mut M,
+    cx: &mut Cx<'_, S>,
+    session: &mut Session,
+) -> Option<(Back, Option<Box<Fault>>)> {
+    let Callee { plan, code } = kernel.callees.made(here.number)?;
+    let number = plan.entries.get(here.k).copied().flatten()?;
+    session.look(here.mask, cx);
+    let Session { lanes, trip, partings, stacked, rows, .. } = &mut *session;
+    let Stacked { sites, apart, .. } = stacked;
+    apart.enter(left);
+    apart.all.mask = here.mask;
+    let here_too = apart.those().fold(here.mask, |all, (_, lanes)| all | lanes);
+    let sites = sites.get_mut(here.number)?;
+    let lists = [&code.sites[..]; 2];
+    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: lists, depth: here.depth, fault: None };
+    let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
+    let (mask, watch) = (here.mask, u32::MAX);
+    let along = Along { sites, beyond: None, patience, mask, lanes, partings, apart, watch, trip, rows };
+    let Warp { frames, local, index, .. } = warp;
+    let frame = frames.get_mut(here.depth as usize)?;
+    let from = plan.function.start.0 + here.k as u32;
+    let entry = Entry {
+        warp: *index,
+        frame,
+        local,
+        scalars: &mut [],
+        fuel: left,
+        untold: 0,
+        patience: 0,
+        number,
+        from,
+        stack: (here.base / 4) as usize,
+        beyond: here_too != ready,
+    };
+    let back = code.enter(entry, along, &mut host)?;
+    let fault = host.fault;
+    let executed = left - back.left;
+    let threads = u64::from(u32::BITS) * u64::from(executed - back.hidden) - session.stacked.apart.fewer(back);
+    session.visited(&mut sh.threads, threads, executed);
+    session.checks += u64::from(back.exit == Exit::Check);
+    let mask = session.stacked.apart.all.mask;
+    (session.lanes.0, session.lanes.2) = (mask, mask.count_ones());
+    Some((back, fault))
+}
+
+/// A visit that has ended.
+#[derive(Clone, Copy)]
+struct Left {
+    /// Fuel at its beginning, and what is left of it.
+    given: u32,
+    left: u32,
+    /// Instructions of the turn before that, and those that the control model had been told of.
+    before: u32,
+    told: u32,
+    ready: LaneMask,
+}
+
+/// Tells the control model who is where and who has run.
+#[expect(clippy::too_many_arguments, reason = "what a visit has, and what is left of it")]
+fn tell<C: Control>(
+    at: Left,
+    here: Here,
+    kernel: &Kernel,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    sh: &mut Shared<'_>,
+    fuel: &mut u32,
+    session: &mut Session,
+) {
+    let Left { given, left, before, told, ready } = at;
+    let start = kernel.callees.made(here.number).map_or(0, |callee| callee.plan.function.start.0);
+    let (whole, executed) = (flow.mask == ready, given - left);
+    *flow = Flow { pc: start + here.k as u32, mask: here.mask, depth: here.depth };
+    let rest = *fuel + sh.more - executed;
+    let stacked = &mut session.stacked;
+    if whole && !stacked.apart.has_run() {
+        // They have run as they were, and nobody has waited.
+        *fuel = fuel.saturating_sub(executed);
+    } else {
+        let booked = stacked.apart.book(here.mask, (given, left), (before, told));
+        let others = stacked.others(&kernel.callees, here);
+        let runs = &stacked.apart.all.runs[..booked.runs];
+        if !runs.is_empty() {
+            warp.control.has_run(*flow, &others, runs, booked.now - told);
+        }
+        let lease = if here.mask == ready { u32::MAX } else { booked.lease };
+        *fuel = rest.min(lease);
+        sh.runs = Some((flow.mask, booked.now));
+    }
+    (sh.more, sh.turn) = (rest - *fuel, before - sh.begun + executed + *fuel);
+}
+
+/// What follows where lanes came back.
+fn came_back<C: Control>(
+    (exit, back, fault): (Exit, Option<Back>, Option<Box<Fault>>),
+    (here, at): (Here, Left),
+    kernel: &Kernel,
+    warp: &mut Warp<C>,
+    flow: &mut Flow,
+    fuel: u32,
+) -> Result<Visit, Box<Halt>> {
+    let Some(plan) = kernel.callees.made(here.number).map(|callee| &callee.plan) else { return Ok(Visit::Went(Went::Stop)) };
+    let (taken, target) = (back.map_or(0, |back| back.taken), plan.code.get(here.k).map_or(0, |i| i.imm));
+    let next = plan.next.get(here.k).copied().unwrap_or(1);
+    Ok(match exit {
+        Exit::Diverge => handed::<C>(flow, |flow| warp.control.diverge(flow, taken, target)),
+        Exit::Break => handed::<C>(flow, |flow| warp.control.brk(flow, taken, target)),
+        Exit::Sync => handed::<C>(flow, |flow| warp.control.sync(flow)),
+        Exit::Fault => match fault {
+            Some(fault) => return Err(stopped(*fault, flow.mask)),
+            None => Visit::Went(Went::Interpret(1)),
+        },
+        _ if fuel == 0 => Visit::Went(Went::Stop),
+        Exit::Meet if flow.mask == at.ready => Visit::On,
+        Exit::Meet => Visit::Went(Went::Stop),
+        // It is the patience of others that was used up.
+        Exit::Fuel if at.left < at.given => Visit::On,
+        Exit::Barrier | Exit::End | Exit::Call | Exit::Return => Visit::Went(Went::Interpret(1)),
+        Exit::Fuel | Exit::Check | Exit::Outside => Visit::Went(Went::Interpret(next)),
+    })
+}
