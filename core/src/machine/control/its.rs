@@ -417,6 +417,10 @@ impl Control for Its {
         self.beside(flow)
     }
 
+    fn at_depth(&self, lanes: LaneMask, depth: u32) -> Waiting {
+        self.those_at(lanes, depth)
+    }
+
     fn called(&mut self, lanes: LaneMask, depth: u32, back: u32) {
         self.remember(lanes, depth, back);
     }

@@ -195,6 +195,11 @@ pub trait Control: Clone + PartialEq + Eq + Debug + Send + Sync {
         None
     }
 
+    /// Of lanes that are ready, who is at a depth, by addresses.
+    fn at_depth(&self, _lanes: LaneMask, _depth: u32) -> Waiting {
+        Waiting::new()
+    }
+
     /// Lanes at a depth have called a function, from which they will return to an address.
     fn called(&mut self, _lanes: LaneMask, _depth: u32, _back: u32) {}
 

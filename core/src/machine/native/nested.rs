@@ -6,11 +6,11 @@ use super::apart::Apart;
 use super::callees::{Callee, Callees};
 use super::calls::Calls;
 use super::code::{Along, Entry, Sites};
-use super::context::{Back, Exit};
+use super::context::{Back, Exit, RUNS};
 use super::go::{Visit, Went, handed};
 use super::session::{Kernel, Session};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LaneMask, lanes_with};
+use crate::base::{LaneMask, lanes_of};
 use crate::machine::control::{Control, Flow, Group};
 use crate::machine::warp::frames::{Deeper, Stack};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
@@ -62,6 +62,18 @@ struct Here {
     k: usize,
 }
 
+/// What there is when lanes begin.
+#[derive(Clone, Copy)]
+struct Begun {
+    /// Where the frame of their function begins.
+    base: u32,
+    /// All lanes that are ready; none where others are left to the control model. And those of them that are in callers.
+    ready: LaneMask,
+    beyond: LaneMask,
+    /// How many instructions there may be until others come first.
+    patience: u32,
+}
+
 /// How lanes go on that have called, or returned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -78,31 +90,34 @@ impl Stacked {
         Self { sites, apart: Apart::new(0, 0), levels: Vec::new(), waiting: Vec::new(), filled: Vec::new() }
     }
 
-    /// Gets ready for lanes in a function; gives where its frame begins, all that are ready, and how many instructions there may be
-    /// until others come first. `None`: it is not so simple.
-    fn begin<C: Control>(&mut self, callee: &Callee, warp: &Warp<C>, flow: Flow) -> Option<(u32, LaneMask, u32)> {
+    /// Gets ready for lanes in a function and for those who wait. `None`: it is not so simple.
+    fn begin<C: Control>(&mut self, callee: &Callee, warp: &Warp<C>, flow: Flow) -> Option<Begun> {
         let nested = warp.control.nested(flow)?;
-        let function = &callee.plan.function;
-        let frame = warp.frames.get(flow.depth as usize)?;
         let all = nested.here.iter().fold(flow.mask, |all, (lanes, _)| all | lanes);
-        let base = frame.w[STACK_BASE.index()].0[flow.mask.trailing_zeros() as usize % 32];
-        let same = |row: &[u32; 32], value: u32| all & !lanes_with(row, value) == 0;
-        let stands = same(&frame.w[STACK_BASE.index()].0, base)
-            && same(&frame.w[STACK_TOP.index()].0, base.checked_add(function.frame_bytes)?);
-        if !stands || !base.is_multiple_of(ALIGN) {
-            return None;
+        let base = base(callee, warp, flow, all)?;
+        self.clear();
+        for (lanes, pc) in nested.here {
+            self.apart.wait(callee.plan.place(pc)?, lanes);
         }
+        Some(Begun { base, ready: all | nested.beyond, beyond: nested.beyond, patience: nested.patience })
+    }
+
+    /// Gets ready for lanes in a function that run until somebody else is to.
+    fn alone<C: Control>(&mut self, callee: &Callee, warp: &Warp<C>, flow: Flow) -> Option<Begun> {
+        let base = base(callee, warp, flow, flow.mask)?;
+        self.clear();
+        // Where no run can be noted, native code leaves when lanes part.
+        self.apart.all.count = RUNS as u32;
+        Some(Begun { base, ready: 0, beyond: 0, patience: 0 })
+    }
+
+    fn clear(&mut self) {
         self.levels.clear();
         self.waiting.clear();
         self.filled.clear();
         // Who waited when functions were left is where the control model has it.
         while self.apart.take().is_some() {}
         self.apart.gather();
-        for (lanes, pc) in nested.here {
-            let place = callee.plan.waits.get(pc.checked_sub(function.start.0)? as usize).copied().flatten()?;
-            self.apart.wait(place, lanes);
-        }
-        Some((base, all | nested.beyond, nested.patience))
     }
 
     /// Those who run in a function wait for others, whom they have called.
@@ -158,12 +173,23 @@ impl Stacked {
     }
 }
 
+/// Where the frame of a function begins. `None`: it is not the same for all of some lanes.
+fn base<C>(callee: &Callee, warp: &Warp<C>, flow: Flow, all: LaneMask) -> Option<u32> {
+    let frame = warp.frames.get(flow.depth as usize)?;
+    let base = frame.w[STACK_BASE.index()].0[flow.mask.trailing_zeros() as usize % 32];
+    let top = base.checked_add(callee.plan.function.frame_bytes)?;
+    let same = |row: &[u32; 32], value: u32| lanes_of(all).all(|l| row[l] == value);
+    let stands = same(&frame.w[STACK_BASE.index()].0, base) && same(&frame.w[STACK_TOP.index()].0, top);
+    (stands && base.is_multiple_of(ALIGN)).then_some(base)
+}
+
 /// A visit to functions: what goes along with it.
 struct Nest<'a> {
     kernel: &'a Kernel,
     stacked: &'a mut Stacked,
-    /// All lanes that are ready.
+    /// All lanes that are ready, and those of them that are in callers that native code has not been in.
     ready: LaneMask,
+    beyond: LaneMask,
     /// Fuel that is left, and thread instructions that were executed by calls and returns.
     left: u32,
     threads: u64,
@@ -205,17 +231,39 @@ impl Nest<'_> {
     #[inline(always)]
     fn ret<C: Control>(&mut self, here: &mut Here, warp: &Warp<C>) -> Option<Step> {
         let callees = &self.kernel.callees;
-        let level = *self.stacked.levels.last()?;
         let back = warp.control.returns_to(here.mask, here.depth - 1)?;
-        let plan = &callees.made(level.number)?.plan;
-        let place = plan.waits.get(back.checked_sub(plan.function.start.0)? as usize).copied().flatten()?;
         if self.left == 0 || !self.stacked.apart.has_room() {
             return None;
         }
+        if self.stacked.levels.is_empty() {
+            self.callers(Flow { pc: back, mask: here.mask, depth: here.depth - 1 }, warp)?;
+        }
+        let plan = &callees.made(self.stacked.levels.last()?.number)?.plan;
+        let place = plan.place(back)?;
         self.one(here.mask);
         self.stacked.come_back(place, here.mask);
         *here = self.stacked.next(callees, *here)?;
         Some(self.step(here.mask))
+    }
+
+    /// Lanes return to where native code has not been yet: those who wait there are taken over from the control model. `None`: it is
+    /// not so simple.
+    fn callers<C: Control>(&mut self, flow: Flow, warp: &Warp<C>) -> Option<()> {
+        let callees = &self.kernel.callees;
+        let number = callees.at(flow.pc).filter(|_| flow.depth > 0)?;
+        let callee = callees.made(number)?;
+        let waiting = warp.control.at_depth(self.beyond, flow.depth);
+        let all = waiting.iter().fold(flow.mask, |all, (lanes, _)| all | lanes);
+        let base = base(callee, warp, flow, all)?;
+        if waiting.iter().any(|(_, pc)| callee.plan.place(*pc).is_none()) {
+            return None;
+        }
+        self.stacked.levels.push(Level { number, base, waiting: 0 });
+        for (lanes, pc) in waiting {
+            self.stacked.waiting.push((callee.plan.place(pc)?, lanes));
+            self.beyond &= !lanes;
+        }
+        Some(())
     }
 
     /// Lanes have executed an instruction, and it is looked who runs.
@@ -245,7 +293,7 @@ pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
 ) -> Result<Visit, Box<Halt>> {
     let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
     let (kernel, now) = (Arc::clone(&session.kernel), !session.auto);
-    if S::ON || !C::JOINS || !cx.oracle.takes_turns() {
+    if S::ON || !C::JOINS {
         return interpret(u32::MAX);
     }
     let Some(number) = kernel.callees.at(flow.pc) else { return interpret(u32::MAX) };
@@ -257,28 +305,30 @@ pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
     }
     let before = sh.begun + sh.turn - *fuel;
     let told = sh.runs.map_or(0, |(_, told)| told);
-    let begun = session.stacked.begin(callee, warp, *flow);
-    let Some((base, ready, patience)) = begun else { return interpret(next) };
-    let given = patience.saturating_sub(before - told).min(*fuel + sh.more);
-    if given == 0 {
-        return interpret(next);
-    }
+    let begun = if cx.oracle.takes_turns() { session.stacked.begin(callee, warp, *flow) } else { None };
+    let most = |begun: &Begun| begun.patience.saturating_sub(before - told).min(*fuel + sh.more);
+    let begun = begun.filter(|begun| most(begun) > 0);
+    let others = begun.is_some();
+    let Some(begun) = begun.or_else(|| session.stacked.alone(callee, warp, *flow)) else { return interpret(next) };
+    let (given, ready, base) = (if others { most(&begun) } else { *fuel }, begun.ready, begun.base);
+    let watch = if others { u32::MAX } else { warp.control.watch() };
     let mut here = Here { number, base, depth: flow.depth, mask: flow.mask, k };
-    let mut left = given;
+    let (mut left, mut beyond) = (given, begun.beyond);
     let (exit, back, fault) = loop {
-        let visit = enter(simd, (&kernel, ready), here, left, warp, sh, mem, cx, session);
+        let visit = enter(simd, (&kernel, ready, watch), here, left, warp, sh, mem, cx, session);
         let Some((back, fault)) = visit else { break (Exit::Outside, None, None) };
         (left, here.mask) = (back.left, session.stacked.apart.all.mask);
         let start = kernel.callees.made(here.number).map_or(0, |callee| callee.plan.function.start.0);
         here.k = (back.pc - start) as usize;
-        let mut nest = Nest { kernel: &kernel, stacked: &mut session.stacked, ready, left, threads: 0 };
+        let stacked = &mut session.stacked;
+        let mut nest = Nest { kernel: &kernel, stacked, ready, beyond, left, threads: 0 };
         let step = match back.exit {
             Exit::Call => nest.call(&mut here, warp, sh, now),
             Exit::Return => nest.ret(&mut here, warp),
             _ => None,
         };
         let threads = nest.threads;
-        left = nest.left;
+        (left, beyond) = (nest.left, nest.beyond);
         sh.threads = sh.threads.wrapping_add(threads);
         session.executed += threads;
         match step {
@@ -287,7 +337,7 @@ pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
             None => break (back.exit, Some(back), fault),
         }
     };
-    let at = Left { given, left, before, told, ready };
+    let at = Left { given, left, before, told, ready, others };
     tell(at, here, &kernel, warp, flow, sh, fuel, session);
     came_back((exit, back, fault), (here, at), &kernel, warp, flow, *fuel)
 }
@@ -297,7 +347,7 @@ pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
 #[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
 fn enter<V: Simd, C: Control, M: Memory, S: Sink>(
     simd: V,
-    (kernel, ready): (&Kernel, LaneMask),
+    (kernel, ready, watch): (&Kernel, LaneMask, u32),
     here: Here,
     left: u32,
     warp: &mut Warp<C>,
@@ -318,7 +368,7 @@ fn enter<V: Simd, C: Control, M: Memory, S: Sink>(
     let lists = [&code.sites[..]; 2];
     let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: lists, depth: here.depth, fault: None };
     let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
-    let (mask, watch) = (here.mask, u32::MAX);
+    let mask = here.mask;
     let along = Along { sites, beyond: None, patience, mask, lanes, partings, apart, watch, trip, rows };
     let Warp { frames, local, index, .. } = warp;
     let frame = frames.get_mut(here.depth as usize)?;
@@ -357,6 +407,8 @@ struct Left {
     before: u32,
     told: u32,
     ready: LaneMask,
+    /// Whether native code could let others run.
+    others: bool,
 }
 
 /// Tells the control model who is where and who has run.
@@ -371,21 +423,21 @@ fn tell<C: Control>(
     fuel: &mut u32,
     session: &mut Session,
 ) {
-    let Left { given, left, before, told, ready } = at;
+    let Left { given, left, before, told, ready, others } = at;
     let start = kernel.callees.made(here.number).map_or(0, |callee| callee.plan.function.start.0);
     let (whole, executed) = (flow.mask == ready, given - left);
     *flow = Flow { pc: start + here.k as u32, mask: here.mask, depth: here.depth };
     let rest = *fuel + sh.more - executed;
     let stacked = &mut session.stacked;
-    if whole && !stacked.apart.has_run() {
+    if !others || whole && !stacked.apart.has_run() {
         // They have run as they were, and nobody has waited.
         *fuel = fuel.saturating_sub(executed);
     } else {
         let booked = stacked.apart.book(here.mask, (given, left), (before, told));
-        let others = stacked.others(&kernel.callees, here);
+        let waiting = stacked.others(&kernel.callees, here);
         let runs = &stacked.apart.all.runs[..booked.runs];
         if !runs.is_empty() {
-            warp.control.has_run(*flow, &others, runs, booked.now - told);
+            warp.control.has_run(*flow, &waiting, runs, booked.now - told);
         }
         let lease = if here.mask == ready { u32::MAX } else { booked.lease };
         *fuel = rest.min(lease);
@@ -417,6 +469,8 @@ fn came_back<C: Control>(
         _ if fuel == 0 => Visit::Went(Went::Stop),
         Exit::Meet if flow.mask == at.ready => Visit::On,
         Exit::Meet => Visit::Went(Went::Stop),
+        // They come to where others are.
+        Exit::Fuel if !at.others => Visit::Went(Went::Interpret(u32::MAX)),
         // It is the patience of others that was used up.
         Exit::Fuel if at.left < at.given => Visit::On,
         Exit::Barrier | Exit::End | Exit::Call | Exit::Return => Visit::Went(Went::Interpret(1)),

@@ -251,6 +251,12 @@ impl Plan {
         self.meets = places.into_iter().map(|k| k as u32).collect();
     }
 
+    /// The number of the place at an address, if lanes may wait there.
+    #[inline(always)]
+    pub fn place(&self, pc: u32) -> Option<u8> {
+        self.waits.get(pc.checked_sub(self.function.start.0)? as usize).copied().flatten()
+    }
+
     /// The line that a register is held as before an instruction.
     pub fn line(&self, k: usize, n: usize) -> Option<Line> {
         let pattern = self.patterns.before.get(k)?.get(n)?;

@@ -2,7 +2,7 @@
 
 use super::{Group, Its};
 use crate::base::{LaneMask, lanes_of, lanes_with, set_lanes};
-use crate::machine::control::{Control, Flow, Grouping, Nested};
+use crate::machine::control::{Control, Flow, Grouping, Nested, Waiting};
 use smallvec::SmallVec;
 
 impl Its {
@@ -14,23 +14,32 @@ impl Its {
             return Some(nested);
         }
         let others = self.ready & !flow.mask;
-        let mut rest = lanes_with(&self.depth, flow.depth) & others;
+        let rest = lanes_with(&self.depth, flow.depth) & others;
         nested.beyond = others & !rest;
         let deeper = lanes_of(nested.beyond).any(|l| self.depth[l] > flow.depth);
         if self.grouping != Grouping::All || deeper {
             return None;
         }
+        nested.here = self.places_of(rest);
+        // Those who are behind run: nobody is where these are, or before.
+        nested.here.iter().all(|(_, pc)| *pc > flow.pc).then_some(nested)
+    }
+
+    /// See [`Control::at_depth`].
+    pub(super) fn those_at(&self, lanes: LaneMask, depth: u32) -> Waiting {
+        self.places_of(lanes_with(&self.depth, depth) & lanes)
+    }
+
+    /// Lanes by their addresses.
+    fn places_of(&self, lanes: LaneMask) -> Waiting {
+        let (mut all, mut rest) = (Waiting::new(), lanes);
         while rest != 0 {
             let pc = self.pc[rest.trailing_zeros() as usize];
             let with = lanes_with(&self.pc, pc) & rest;
-            // Those who are behind run: nobody is where these are, or before.
-            if pc <= flow.pc {
-                return None;
-            }
-            nested.here.push((with, pc));
+            all.push((with, pc));
             rest &= !with;
         }
-        Some(nested)
+        all
     }
 
     /// See [`Control::has_run`].
@@ -60,6 +69,6 @@ impl Its {
     pub(super) fn back_of(&self, lanes: LaneMask, depth: u32) -> Option<u32> {
         let all = self.returns.get(depth as usize)?;
         let back = all[lanes.trailing_zeros() as usize % 32];
-        (lanes & !lanes_with(all, back) == 0).then_some(back)
+        lanes_of(lanes).all(|l| all[l] == back).then_some(back)
     }
 }
