@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// Strips of a warp.
 pub(super) const STRIPS: usize = 8;
+/// The lanes of the first strip, as bits.
+pub(super) const LANES_OF_STRIP: i64 = 0xf;
 /// Lanes of a half.
 pub(super) const HALF: i64 = 16;
 /// The canonical NaN.
@@ -212,6 +214,8 @@ pub(super) struct Segment {
     /// Predicates that strips make: by register.
     pub(super) made: BTreeSet<usize>,
     pub(super) nans: Nans,
+    /// The lanes of the strip at hand that run, where that is known on all ways.
+    pub(super) lanes: Option<Value>,
 }
 
 /// What is known of NaNs while strips are made.

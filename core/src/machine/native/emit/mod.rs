@@ -18,6 +18,7 @@ mod frame;
 mod function;
 mod groups;
 mod halves;
+mod idle;
 mod inside;
 mod modes;
 mod nans;

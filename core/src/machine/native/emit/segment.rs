@@ -33,6 +33,8 @@ impl Emit<'_, '_> {
         let kept = std::mem::take(&mut self.segment.splats);
         for s in 0..STRIPS {
             self.segment.splats.clone_from(&kept);
+            let passed = if strips.is_empty() { None } else { self.pass(s, &bits) };
+            self.lanes_of_strip(s);
             let mut now: FxHashMap<usize, Strip> = FxHashMap::default();
             for span in &spans {
                 self.span(span, s, &mut now, &mut bits);
@@ -43,6 +45,10 @@ impl Emit<'_, '_> {
                 }
             }
             self.segment.splats.clear();
+            self.segment.lanes = None;
+            if let Some(passed) = passed {
+                self.passed(passed, &mut bits);
+            }
         }
         self.segment.splats = kept;
         self.predicates_behind(&strips, &late, bits);

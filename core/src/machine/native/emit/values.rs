@@ -2,9 +2,11 @@
 
 use super::builder::{Emit, HALF, NAN, Numbers, STRIPS, Strip, Word, common, field, offset, trusted, width};
 use crate::base::mutant::{Mutant, on};
+use crate::machine::native::context::Context;
 use crate::program::affine::Line;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
+use std::mem::offset_of;
 
 fn little() -> MemFlags {
     MemFlags::new().with_endianness(Endianness::Little)
@@ -61,6 +63,15 @@ impl Emit<'_, '_> {
 
     /// Where the slots of a class begin, and how far behind that one is.
     fn slot(&mut self, class: Class, slot: usize) -> (Value, usize) {
+        if !self.plan.function.entry {
+            // One warp's only: they stay where they are.
+            let (at, bytes) = match class {
+                Class::Q => (offset_of!(Context, q), 256),
+                _ => (offset_of!(Context, w), 128),
+            };
+            let flags = trusted().with_readonly().with_can_move();
+            return (self.b.ins().load(types::I64, flags, self.context, offset(at)), bytes * slot);
+        }
         match class {
             Class::Q => (field!(self, types::I64, q), 256 * slot),
             _ => (field!(self, types::I64, w), 128 * slot),
@@ -199,6 +210,9 @@ impl Emit<'_, '_> {
 
     /// The lanes of a strip that run.
     pub(super) fn lanes(&mut self, s: usize) -> Value {
+        if let Some(lanes) = self.segment.lanes {
+            return lanes;
+        }
         if !self.who.parted.is_empty() {
             // Not kept for what follows: this may be on a way that only some come.
             let all = self.b.ins().splat(types::I32X4, self.who.mask);
@@ -206,6 +220,13 @@ impl Emit<'_, '_> {
         }
         let (from, flags) = (common!(self, types::I64, lanes), self.flags_of_lanes());
         self.b.ins().load(types::I32X4, flags, from, offset(s * 16))
+    }
+
+    /// Finds the lanes of a strip that run, before it.
+    pub(super) fn lanes_of_strip(&mut self, s: usize) {
+        if self.grouped().is_some() && self.who.parted.is_empty() {
+            self.segment.lanes = Some(self.lanes(s));
+        }
     }
 
     /// A mask of four lanes as one of lanes twice as wide.
