@@ -53,6 +53,8 @@ mod claims;
 mod ends;
 #[path = "shared/launches.rs"]
 mod examples;
+#[path = "shared/native_functions.rs"]
+mod native_functions;
 #[path = "shared/native_groups.rs"]
 mod native_groups;
 #[path = "shared/native_modes.rs"]

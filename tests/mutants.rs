@@ -182,6 +182,8 @@ mod lockstep_ptx;
 mod lockstep_shapes;
 #[expect(dead_code, reason = "its tests are run without a mutant")]
 mod meetings;
+#[path = "shared/native_functions.rs"]
+mod native_functions;
 #[path = "shared/native_groups.rs"]
 mod native_groups;
 #[path = "shared/native_modes.rs"]

@@ -1,6 +1,7 @@
 //! Native code cannot be told from the interpreter: random programs and examples under both, left at every segment in turn.
 
 use crate::examples::launches;
+use crate::native_functions::called_in_turn;
 use crate::native_groups::grouped;
 use crate::native_modes::{MODES, pairs};
 use crate::native_programs::{compared, compared_in_turn, same, written};
@@ -265,6 +266,16 @@ fn random_programs_cannot_tell() {
     let (programs, of): (_, fn(u64, u32) -> u32) =
         number("NATIVE_FULL").map_or((150, compared), |programs| (programs, compared_in_turn));
     let runs: u64 = (first..first + programs).map(|seed| u64::from(of(seed, 6))).sum();
+    assert!(runs >= 14 * programs);
+}
+
+/// The same of functions that call each other.
+#[test]
+fn functions_that_call_cannot_tell() {
+    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse::<u64>().ok());
+    let first = number("NATIVE_FROM").unwrap_or(0);
+    let programs = number("NATIVE_CALLS").unwrap_or(60);
+    let runs: u64 = (first..first + programs).map(|seed| u64::from(called_in_turn(seed, 6))).sum();
     assert!(runs >= 14 * programs);
 }
 

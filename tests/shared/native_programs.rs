@@ -560,7 +560,7 @@ pub fn same_under(
 }
 
 /// The same under one control model.
-fn same_of(
+pub fn same_of(
     text: &str,
     shape: ([u32; 3], [u32; 3]),
     schedules: &[Option<u64>],

@@ -271,6 +271,7 @@ impl Nest<'_> {
         self.left -= 1;
         self.threads += u64::from(lanes.count_ones());
         self.stacked.apart.ran(lanes);
+        self.stacked.apart.enter(self.left);
     }
 
     fn step(&self, mask: LaneMask) -> Step {

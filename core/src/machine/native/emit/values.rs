@@ -224,9 +224,17 @@ impl Emit<'_, '_> {
 
     /// Finds the lanes of a strip that run, before it.
     pub(super) fn lanes_of_strip(&mut self, s: usize) {
-        if self.grouped().is_some() && self.who.parted.is_empty() {
-            self.segment.lanes = Some(self.lanes(s));
+        if self.grouped().is_none() || !self.who.parted.is_empty() {
+            return;
         }
+        // Of a comparison it is known that lanes have all of their bits or none, so that one instruction chooses by it.
+        let lanes = if self.plan.function.entry {
+            self.lanes(s)
+        } else {
+            let all = self.splat(types::I32X4, self.who.mask);
+            self.own_bits(all, s)
+        };
+        self.segment.lanes = Some(lanes);
     }
 
     /// A mask of four lanes as one of lanes twice as wide.
