@@ -104,6 +104,18 @@ impl Apart {
         }
     }
 
+    /// Those who run have run, with so much fuel left as in [`Context::left`](super::context::Context::left): gives how many thread
+    /// instructions were fewer than if all lanes had executed each.
+    #[inline(always)]
+    pub fn turn(&mut self, left: i64) -> u64 {
+        self.ran(self.all.mask);
+        let (hidden, before) = (left as u32, self.all.since as u32);
+        let executed = ((self.all.since >> 32) as u32).wrapping_sub((left >> 32) as u32);
+        self.all.since = left;
+        let counted = executed.wrapping_sub(hidden.wrapping_sub(before));
+        u64::from(counted) * u64::from((!self.all.mask).count_ones())
+    }
+
     /// Native code is entered with so much fuel.
     pub fn enter(&mut self, fuel: u32) {
         self.all.since = i64::from(fuel) << 32;

@@ -16,7 +16,7 @@
 use super::apart::Apart;
 use super::context::{Back, Common, Context, Exit, Site};
 use super::emit::{Helpers, Made, Setting, emit};
-use super::functions::{PLAIN, define, fetch, look, module, signature};
+use super::functions::{PLAIN, TRANSFER, define, fetch, look, module, signature};
 use super::parted::Partings;
 use super::plan::Plan;
 use crate::base::{Frame, LaneMask, Lanes32};
@@ -94,6 +94,41 @@ pub(super) trait Host {
 
     /// Takes note of accesses of a warp, in their order. False: not of all.
     fn note(&mut self, warp: u32, rows: &[Row]) -> bool;
+
+    /// The lanes that run call, or return, at an address, with so much fuel left as in [`Context::left`].
+    fn transfer(&mut self, _pc: u32, _left: i64) -> Transferred<'_> {
+        Transferred::No
+    }
+
+    /// What lanes of functions are run on.
+    fn placed(&mut self) -> Option<Placed<'_>> {
+        None
+    }
+}
+
+/// Lanes of a function that is called, and what they are run on.
+pub(super) struct Placed<'a> {
+    pub warp: u32,
+    pub frame: &'a mut Frame,
+    pub local: &'a mut LocalMemory,
+    /// Who waits in the function.
+    pub apart: &'a mut Apart,
+    /// The row where the stack frame begins, and whether lanes are ready in callers.
+    pub stack: usize,
+    pub beyond: bool,
+    /// The number of the entry, and its address.
+    pub number: u32,
+    pub from: u32,
+}
+
+/// What has become of lanes that call, or return.
+pub(super) enum Transferred<'a> {
+    /// They do not, natively.
+    No,
+    /// Others go on, or they do so elsewhere; so many thread instructions were fewer than if all lanes had executed each.
+    Elsewhere(u64),
+    /// The same of lanes that go on in the same function.
+    On(u64, Placed<'a>),
 }
 
 /// The sites of some code, as they were found.
@@ -139,9 +174,6 @@ pub(super) struct Entry<'a> {
     /// The number of the entry, and its address.
     pub number: u32,
     pub from: u32,
-    /// The row where the stack frame begins, and whether lanes are ready in callers: of a function that is called.
-    pub stack: usize,
-    pub beyond: bool,
 }
 
 /// What the warps that run have in common, beside memory.
@@ -162,11 +194,10 @@ pub(super) struct Along<'a> {
 }
 
 impl Context {
-    /// That of a warp; `slots`, `scalars`, and rows of the stack frame: what there is at least. `None`: there is not.
+    /// That of a warp; `slots` and `scalars`: what there is at least. `None`: there is not.
     #[inline(always)]
-    fn of(on: Entry<'_>, [w, q, p]: [usize; 3], scalars: usize, (rows, stores): (usize, bool)) -> Option<Self> {
-        let Entry { warp, frame, local, scalars: values, fuel, untold, patience, number, from, stack, beyond } = on;
-        let stack = if rows == 0 { std::ptr::null_mut() } else { local.part(stack, rows, stores)?.as_mut_ptr() };
+    fn of(on: Entry<'_>, [w, q, p]: [usize; 3], scalars: usize) -> Option<Self> {
+        let Entry { warp, frame, local, scalars: values, fuel, untold, patience, number, from } = on;
         let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p && values.len() >= scalars;
         fits.then(|| Self {
             w: frame.w.as_mut_ptr(),
@@ -175,23 +206,59 @@ impl Context {
             scalars: values.as_mut_ptr(),
             frame,
             local,
-            stack,
-            left: i64::from(fuel) << 32,
             entry: number,
             from,
             pc: from,
+            warp,
+            told: i64::from(fuel + untold) << 32,
+            patience,
+            ..Self::nowhere(fuel)
+        })
+    }
+
+    /// That of a warp of which nothing is known but its fuel.
+    #[inline(always)]
+    const fn nowhere(fuel: u32) -> Self {
+        Self {
+            w: std::ptr::null_mut(),
+            q: std::ptr::null_mut(),
+            p: std::ptr::null_mut(),
+            scalars: std::ptr::null_mut(),
+            frame: std::ptr::null_mut(),
+            local: std::ptr::null_mut(),
+            stack: std::ptr::null_mut(),
+            left: (fuel as i64) << 32,
+            entry: 0,
+            from: 0,
+            pc: 0,
             exit: Exit::Outside as u32,
             taken: 0,
             tokens: 0,
-            warp,
+            warp: 0,
             fewer: 0,
-            told: i64::from(fuel + untold) << 32,
-            patience,
+            told: (fuel as i64) << 32,
+            patience: 0,
             given: 0,
             own: 0,
-            beyond: beyond.into(),
+            beyond: 0,
             next: std::ptr::null_mut(),
-        })
+        }
+    }
+
+    /// Lanes of a function are to run some code. False: what they are run on is not what that was compiled for.
+    #[inline(always)]
+    fn run_on(&mut self, common: &mut Common, code: &Code, placed: Placed<'_>) -> bool {
+        let Placed { warp, frame, local, apart, stack, beyond, number, from } = placed;
+        let ([w, q, p], (rows, stores)) = (code.slots, code.stack);
+        let fits = frame.w.len() >= w && frame.q.len() >= q && frame.p.len() >= p && code.scalars == 0;
+        let (Some((groups, numbers)), Some(part)) = (apart.room(code.places, 0), local.part(stack, rows, stores)) else {
+            return false;
+        };
+        (self.stack, common.groups, common.numbers) = (part.as_mut_ptr(), groups, numbers);
+        (self.w, self.q, self.p) = (frame.w.as_mut_ptr(), frame.q.as_mut_ptr(), frame.p.as_mut_ptr());
+        (self.frame, self.local, self.warp) = (frame, local, warp);
+        (self.entry, self.from, self.beyond) = (number, from, beyond.into());
+        fits
     }
 
     /// How its warp came back.
@@ -214,8 +281,8 @@ impl Common {
         }
         let sites = sites.of(code.sites.len(), host.place());
         let some = beyond.as_ref().map_or(code, |(some, _)| *some);
-        let same = (some.slots, some.scalars, some.places, some.shared, some.stack)
-            == (code.slots, code.scalars, code.places, code.shared, code.stack);
+        let same = (some.slots, some.scalars, some.places, some.shared)
+            == (code.slots, code.scalars, code.places, code.shared);
         if !same {
             return None;
         }
@@ -247,6 +314,8 @@ impl Common {
             host: std::ptr::from_mut(host).cast(),
             plain: plain::<H>,
             locate: locate::<H>,
+            transfer: transfer::<H>,
+            code: std::ptr::from_ref(code).cast(),
             found: 0,
             mask,
             watch,
@@ -279,7 +348,7 @@ impl<'a> Ready<'a> {
     #[inline(always)]
     pub fn push(&mut self, on: Entry<'a>) -> bool {
         self.start = None;
-        let context = Context::of(on, self.slots, self.scalars, (0, false));
+        let context = Context::of(on, self.slots, self.scalars);
         let fits = context.is_some();
         self.contexts.0.extend(context);
         fits
@@ -289,7 +358,7 @@ impl<'a> Ready<'a> {
     /// how many ran. `None`: what they are run on is not what was compiled for.
     #[inline(always)]
     pub fn run<H: Host>(&mut self, start: usize, code: &Code, along: Along<'_>, host: &mut H) -> Option<usize> {
-        let (count, same) = (self.len(), (self.slots, self.scalars, (0, false)) == (code.slots, code.scalars, code.stack));
+        let (count, same) = (self.len(), (self.slots, self.scalars) == (code.slots, code.scalars));
         if !same || start >= count {
             return None;
         }
@@ -400,12 +469,14 @@ impl Code {
         context.func.signature = signature(&module, &[types::I64; 2], Some(types::I64));
         let plain = signature(&module, &PLAIN, Some(types::I32));
         let plain = context.func.import_signature(plain);
+        let moves = signature(&module, &TRANSFER, Some(types::I32));
+        let moves = context.func.import_signature(moves);
         let own = context.func.signature.clone();
         let own = context.func.import_signature(own);
         let [locate, fetch] = [look, fetch].map(|id| module.declare_func_in_func(id, &mut context.func));
         let mut around = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut context.func, &mut around);
-        let helpers = Helpers { plain, locate, fetch, own };
+        let helpers = Helpers { plain, transfer: moves, locate, fetch, own };
         let Made { sites, rows } = emit(builder, (plan, env), setting, some, helpers);
         let name = if some { "some" } else { "full" };
         let id = define(&mut module, name, &mut context)?;
@@ -431,8 +502,24 @@ impl Code {
     /// Runs lanes of one warp. `None`: what they are run on is not what was compiled for.
     #[inline(always)]
     pub fn enter<H: Host>(&self, on: Entry<'_>, along: Along<'_>, host: &mut H) -> Option<Back> {
-        let mut context = Context::of(on, self.slots, self.scalars, self.stack)?;
+        let mut context = Context::of(on, self.slots, self.scalars)?;
         let mut common = Common::of(along, host, self)?;
+        // SAFETY: see the head of this file; the context is linked to none.
+        unsafe { (self.function)(&raw mut context, &raw mut common) };
+        context.back()
+    }
+
+    /// Runs lanes in a function that is called, where the host says, and those that follow them when they call and return. `None`: as
+    /// of [`Code::enter`].
+    #[inline(always)]
+    pub fn nest<H: Host>(&self, fuel: u32, along: Along<'_>, host: &mut H) -> Option<Back> {
+        let mut context = Context::nowhere(fuel);
+        let mut common = Common::of(along, host, self)?;
+        if !context.run_on(&mut common, self, host.placed()?) {
+            return None;
+        }
+        // What it is called back for is borrowed from it again.
+        common.host = std::ptr::from_mut(host).cast();
         // SAFETY: see the head of this file; the context is linked to none.
         unsafe { (self.function)(&raw mut context, &raw mut common) };
         context.back()
@@ -450,6 +537,28 @@ unsafe extern "C" fn plain<H: Host>(context: *mut Context, common: *mut Common, 
         (&mut *(*common).host.cast::<H>(), on)
     };
     u32::from(lanes != 0 && !host.plain(on, pc, lanes))
+}
+
+/// See [`super::context::Transfer`].
+///
+/// # Safety
+/// As of [`plain`]; the code is the one that runs.
+unsafe extern "C" fn transfer<H: Host>(context: *mut Context, common: *mut Common, pc: u32, left: i64) -> u32 {
+    // SAFETY: native code waits, and uses nothing of them meanwhile; what it uses then is borrowed anew.
+    let (host, context, common) = unsafe { (&mut *(*common).host.cast::<H>(), &mut *context, &mut *common) };
+    // SAFETY: `Common::of` has made it of a reference that is held while the code runs.
+    let code = unsafe { &*common.code.cast::<Code>() };
+    match host.transfer(pc, left) {
+        Transferred::No => 0,
+        Transferred::Elsewhere(fewer) => {
+            context.fewer += fewer;
+            2
+        }
+        Transferred::On(fewer, placed) => {
+            context.fewer += fewer;
+            if context.run_on(common, code, placed) { 1 } else { 2 }
+        }
+    }
 }
 
 /// See [`Common::note`].

@@ -33,6 +33,8 @@ pub(super) enum Exit {
     Call = 10,
     /// They return from one.
     Return = 11,
+    /// They have called or returned, and go on elsewhere.
+    Moved = 12,
 }
 
 impl Exit {
@@ -51,6 +53,7 @@ impl Exit {
             9 => Self::Meet,
             10 => Self::Call,
             11 => Self::Return,
+            12 => Self::Moved,
             _ => return None,
         })
     }
@@ -76,6 +79,9 @@ impl Site {
 
 /// Executes the instruction at an address for some lanes, on the warp's frame; 0: it did.
 pub(super) type Plain = unsafe extern "C" fn(*mut Context, *mut Common, u32, LaneMask) -> u32;
+/// The lanes that run call, or return, at an address; what is left of the fuel as [`Context::left`]. 0: they do not; 1: those that run
+/// then go on at [`Context::entry`]; 2: they go on elsewhere.
+pub(super) type Transfer = unsafe extern "C" fn(*mut Context, *mut Common, u32, i64) -> u32;
 /// Looks up where `bytes` at an address are, for a site whose accesses are multiples of a unit; 0: not in one block, or they may not be accessed so.
 pub(super) type Locate = unsafe extern "C" fn(*mut Common, u32, u64, u64, u32) -> u32;
 
@@ -238,6 +244,9 @@ pub(super) struct Common {
     pub plain: Plain,
     /// See [`Locate`].
     pub locate: Locate,
+    /// See [`Transfer`], and the code that runs, for that.
+    pub transfer: Transfer,
+    pub code: *const c_void,
     /// What that gave last.
     pub found: u32,
     /// The lanes that run.

@@ -33,7 +33,8 @@ pub(super) fn module(setting: Setting) -> Result<JITModule, String> {
     Ok(JITModule::new(builder))
 }
 
-/// The parameters of [`super::context::Plain`], and those of [`super::context::Locate`].
+/// The parameters of [`super::context::Transfer`], of [`super::context::Plain`], and those of [`super::context::Locate`].
+pub(super) const TRANSFER: [Type; 4] = [types::I64, types::I64, types::I32, types::I64];
 pub(super) const PLAIN: [Type; 4] = [types::I64, types::I64, types::I32, types::I32];
 const LOCATE: [Type; 5] = [types::I64, types::I32, types::I64, types::I64, types::I32];
 

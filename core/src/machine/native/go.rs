@@ -330,8 +330,7 @@ fn entry_at<C>(warp: &mut Warp<C>, flow: Flow, on: Fueled, number: u32) -> Optio
     let Warp { frames, local, lines, index, .. } = warp;
     let frame = frames.first_mut()?;
     let (Fueled { fuel, untold, patience }, scalars) = (on, &mut lines.0.values);
-    let (stack, beyond) = (0, false);
-    Some(Entry { warp: *index, frame, local, scalars, fuel, untold, patience, number, from: flow.pc, stack, beyond })
+    Some(Entry { warp: *index, frame, local, scalars, fuel, untold, patience, number, from: flow.pc })
 }
 
 /// Tells a warp of whose lanes some came back where the others are; `flow`: all that ran, then those that came back.

@@ -5,19 +5,20 @@
 use super::apart::Apart;
 use super::callees::{Callee, Callees};
 use super::calls::Calls;
-use super::code::{Along, Entry, Sites};
+use super::code::{Along, Host, Placed, Transferred};
 use super::context::{Back, Exit, RUNS};
+use super::forms::Way;
 use super::go::{Visit, Went, handed};
 use super::session::{Kernel, Session};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LaneMask, lanes_of};
+use crate::base::{Frame, LaneMask, expand, lanes_of};
 use crate::machine::control::{Control, Flow, Group};
 use crate::machine::warp::frames::{Deeper, Stack};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
-use crate::memory::{Cx, Fault, Memory};
+use crate::memory::{Cx, Fault, LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::program::instr::{STACK_BASE, STACK_TOP};
-use crate::verdict::Sink;
+use crate::verdict::{Row, Sink};
 use pulp::Simd;
 use std::sync::Arc;
 
@@ -38,8 +39,6 @@ struct Level {
 /// Room for functions that call each other natively.
 #[derive(Debug)]
 pub(super) struct Stacked {
-    /// By function.
-    pub sites: Vec<Sites>,
     /// Who waits in the function that runs.
     apart: Apart,
     /// Its callers, the deepest last, as far as they have called natively.
@@ -74,20 +73,10 @@ struct Begun {
     patience: u32,
 }
 
-/// How lanes go on that have called, or returned.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// Natively.
-    On,
-    /// They are all that are ready: nobody has waited any more.
-    Together,
-}
-
 impl Stacked {
-    /// Of a kernel whose program has so many functions.
-    pub fn new(count: usize) -> Self {
-        let sites = (0..count).map(|_| Sites::default()).collect();
-        Self { sites, apart: Apart::new(0, 0), levels: Vec::new(), waiting: Vec::new(), filled: Vec::new() }
+    /// Nobody is in any.
+    pub fn new() -> Self {
+        Self { apart: Apart::new(0, 0), levels: Vec::new(), waiting: Vec::new(), filled: Vec::new() }
     }
 
     /// Gets ready for lanes in a function and for those who wait. `None`: it is not so simple.
@@ -183,30 +172,39 @@ fn base<C>(callee: &Callee, warp: &Warp<C>, flow: Flow, all: LaneMask) -> Option
     (stands && base.is_multiple_of(ALIGN)).then_some(base)
 }
 
-/// A visit to functions: what goes along with it.
+/// A visit to functions: who runs, and what goes along with it.
 struct Nest<'a> {
     kernel: &'a Kernel,
     stacked: &'a mut Stacked,
+    here: Here,
     /// All lanes that are ready, and those of them that are in callers that native code has not been in.
     ready: LaneMask,
     beyond: LaneMask,
-    /// Fuel that is left, and thread instructions that were executed by calls and returns.
-    left: u32,
-    threads: u64,
+    /// Whether functions are compiled that have not been run often.
+    now: bool,
+    /// Whether those who run are all that are ready, since they have called or returned: nobody has waited any more.
+    together: bool,
 }
 
 impl Nest<'_> {
-    /// The lanes of a function call another one. `None`: they do not, natively.
+    /// The function that runs.
     #[inline(always)]
-    fn call<C: Control>(&mut self, here: &mut Here, warp: &mut Warp<C>, sh: &Shared<'_>, now: bool) -> Option<Step> {
-        let callees = &self.kernel.callees;
+    fn callee(&self) -> Option<&Callee> {
+        self.kernel.callees.made(self.here.number)
+    }
+
+    /// The lanes of a function call another one, with so much fuel left; gives how many thread instructions were fewer than if all
+    /// lanes had executed each. `None`: they do not, natively.
+    #[inline(always)]
+    fn call<C: Control>(&mut self, left: i64, warp: &mut Warp<C>, sh: &Shared<'_>) -> Option<u64> {
+        let (here, callees) = (self.here, &self.kernel.callees);
         let plan = &callees.made(here.number)?.plan;
         let id = FuncId(plan.code.get(here.k)?.imm);
         let number = callees.number(id)?;
-        callees.get(number, sh.env, self.kernel.setting, now)?.plan.entries.first().copied().flatten()?;
+        callees.get(number, sh.env, self.kernel.setting, self.now)?.plan.entries.first().copied().flatten()?;
         let depth = here.depth as usize + 1;
         let Stacked { filled, apart, .. } = &mut *self.stacked;
-        if self.left == 0 || !apart.has_room() {
+        if !apart.has_room() {
             return None;
         }
         if filled.len() <= depth {
@@ -221,29 +219,49 @@ impl Nest<'_> {
         }
         filled[depth] = Some((number, known | here.mask));
         control.called(here.mask, here.depth, plan.function.start.0 + here.k as u32 + 1);
-        self.one(here.mask);
-        self.stacked.push(*here);
-        *here = Here { number, base, depth: here.depth + 1, mask: here.mask, k: 0 };
-        Some(self.step(here.mask))
+        let fewer = apart.turn(left);
+        self.stacked.push(here);
+        self.go_on(Here { number, base, depth: here.depth + 1, mask: here.mask, k: 0 });
+        Some(fewer)
     }
 
-    /// The lanes of a function return; who runs then. `None`: they do not, natively.
+    /// The lanes of a function return: see [`Nest::call`].
     #[inline(always)]
-    fn ret<C: Control>(&mut self, here: &mut Here, warp: &Warp<C>) -> Option<Step> {
-        let callees = &self.kernel.callees;
+    fn ret<C: Control>(&mut self, left: i64, warp: &Warp<C>) -> Option<u64> {
+        let (here, callees) = (self.here, &self.kernel.callees);
         let back = warp.control.returns_to(here.mask, here.depth - 1)?;
-        if self.left == 0 || !self.stacked.apart.has_room() {
+        if !self.stacked.apart.has_room() {
             return None;
         }
         if self.stacked.levels.is_empty() {
             self.callers(Flow { pc: back, mask: here.mask, depth: here.depth - 1 }, warp)?;
         }
-        let plan = &callees.made(self.stacked.levels.last()?.number)?.plan;
-        let place = plan.place(back)?;
-        self.one(here.mask);
+        let place = callees.made(self.stacked.levels.last()?.number)?.plan.place(back)?;
+        let fewer = self.stacked.apart.turn(left);
         self.stacked.come_back(place, here.mask);
-        *here = self.stacked.next(callees, *here)?;
-        Some(self.step(here.mask))
+        let next = self.stacked.next(callees, here)?;
+        self.go_on(next);
+        Some(fewer)
+    }
+
+    /// Others run, or elsewhere.
+    #[inline(always)]
+    fn go_on(&mut self, here: Here) {
+        (self.here, self.stacked.apart.all.mask) = (here, here.mask);
+        self.together = here.mask == self.ready && !on(Mutant::NativeTogether);
+    }
+
+    /// Native code came back at an instruction.
+    fn came_to(&mut self, pc: u32) {
+        let start = self.callee().map_or(pc, |callee| callee.plan.function.start.0);
+        (self.here.k, self.here.mask) = ((pc - start) as usize, self.stacked.apart.all.mask);
+    }
+
+    /// Whether lanes are ready in callers.
+    #[inline(always)]
+    fn waits_beyond(&self) -> bool {
+        let here = self.stacked.apart.those().fold(self.here.mask, |all, (_, lanes)| all | lanes);
+        here != self.ready
     }
 
     /// Lanes return to where native code has not been yet: those who wait there are taken over from the control model. `None`: it is
@@ -265,17 +283,59 @@ impl Nest<'_> {
         }
         Some(())
     }
+}
 
-    /// Lanes have executed an instruction, and it is looked who runs.
-    fn one(&mut self, lanes: LaneMask) {
-        self.left -= 1;
-        self.threads += u64::from(lanes.count_ones());
-        self.stacked.apart.ran(lanes);
-        self.stacked.apart.enter(self.left);
+/// What native code calls back for in functions.
+struct Within<'a, 'l, 'c, V, C, M, S> {
+    calls: Calls<'a, 'l, 'c, V, M, S>,
+    nest: Nest<'a>,
+    warp: &'a mut Warp<C>,
+}
+
+impl<V: Simd, C: Control, M: Memory, S: Sink> Host for Within<'_, '_, '_, V, C, M, S> {
+    fn place(&mut self) -> usize {
+        self.calls.place()
     }
 
-    fn step(&self, mask: LaneMask) -> Step {
-        if mask == self.ready && !on(Mutant::NativeTogether) { Step::Together } else { Step::On }
+    fn shared(&mut self) -> &mut [u8] {
+        self.calls.shared()
+    }
+
+    fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool {
+        self.calls.depth = self.nest.here.depth;
+        self.calls.plain(on, pc, lanes)
+    }
+
+    fn block(&mut self, site: (bool, u32), address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)> {
+        self.calls.block(site, address, bytes, unit)
+    }
+
+    fn note(&mut self, warp: u32, rows: &[Row]) -> bool {
+        self.calls.note(warp, rows)
+    }
+
+    fn transfer(&mut self, pc: u32, left: i64) -> Transferred<'_> {
+        let Self { calls, nest, warp } = self;
+        nest.came_to(pc);
+        let before = nest.here.number;
+        let calls_one = nest.callee().is_some_and(|callee| callee.plan.ways.get(nest.here.k) == Some(&Way::Call));
+        let done = if calls_one { nest.call(left, warp, calls.sh) } else { nest.ret(left, warp) };
+        let Some(fewer) = done else { return Transferred::No };
+        if self.nest.together || self.nest.here.number != before {
+            return Transferred::Elsewhere(fewer);
+        }
+        self.placed().map_or(Transferred::Elsewhere(fewer), |placed| Transferred::On(fewer, placed))
+    }
+
+    fn placed(&mut self) -> Option<Placed<'_>> {
+        let beyond = self.nest.waits_beyond();
+        let Nest { kernel, stacked, here, .. } = &mut self.nest;
+        let plan = &kernel.callees.made(here.number)?.plan;
+        let number = plan.entries.get(here.k).copied().flatten()?;
+        let Warp { frames, local, index, .. } = &mut *self.warp;
+        let (frame, from) = (frames.get_mut(here.depth as usize)?, plan.function.start.0 + here.k as u32);
+        let stack = (here.base / 4) as usize;
+        Some(Placed { warp: *index, frame, local, apart: &mut stacked.apart, stack, beyond, number, from })
     }
 }
 
@@ -313,89 +373,74 @@ pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
     let Some(begun) = begun.or_else(|| session.stacked.alone(callee, warp, *flow)) else { return interpret(next) };
     let (given, ready, base) = (if others { most(&begun) } else { *fuel }, begun.ready, begun.base);
     let watch = if others { u32::MAX } else { warp.control.watch() };
-    let mut here = Here { number, base, depth: flow.depth, mask: flow.mask, k };
-    let (mut left, mut beyond) = (given, begun.beyond);
-    let (exit, back, fault) = loop {
-        let visit = enter(simd, (&kernel, ready, watch), here, left, warp, sh, mem, cx, session);
-        let Some((back, fault)) = visit else { break (Exit::Outside, None, None) };
-        (left, here.mask) = (back.left, session.stacked.apart.all.mask);
-        let start = kernel.callees.made(here.number).map_or(0, |callee| callee.plan.function.start.0);
-        here.k = (back.pc - start) as usize;
-        let stacked = &mut session.stacked;
-        let mut nest = Nest { kernel: &kernel, stacked, ready, beyond, left, threads: 0 };
-        let step = match back.exit {
-            Exit::Call => nest.call(&mut here, warp, sh, now),
-            Exit::Return => nest.ret(&mut here, warp),
-            _ => None,
-        };
-        let threads = nest.threads;
-        (left, beyond) = (nest.left, nest.beyond);
-        sh.threads = sh.threads.wrapping_add(threads);
-        session.executed += threads;
-        match step {
-            Some(Step::On) => {}
-            Some(Step::Together) => break (Exit::Meet, None, None),
-            None => break (back.exit, Some(back), fault),
+    let here = Here { number, base, depth: flow.depth, mask: flow.mask, k };
+    session.look(here.mask, cx);
+    let Session { lanes, trip, partings, apart, stacked, callees, rows, .. } = &mut *session;
+    let nest = Nest { kernel: &kernel, stacked, here, ready, beyond: begun.beyond, now, together: false };
+    let calls = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: [&[]; 2], depth: here.depth, fault: None };
+    let mut host = Within { calls, nest, warp: &mut *warp };
+    let (mut left, mut visits) = (given, Visits::default());
+    let back = loop {
+        let number = host.nest.here.number;
+        let (Some(callee), Some(sites)) = (kernel.callees.made(number), callees.get_mut(number)) else { break None };
+        host.calls.sites = [&callee.code.sites; 2];
+        let mask = host.nest.here.mask;
+        if lanes.0 != mask {
+            *lanes = (mask, expand(mask, &host.calls.cx.tables), mask.count_ones());
+        }
+        host.nest.stacked.apart.enter(left);
+        host.nest.stacked.apart.all.mask = mask;
+        let (trip, lanes_of, patience, beyond) = (*trip, &mut lanes.1, C::PATIENCE, None);
+        let along = Along { sites, beyond, patience, mask, lanes: lanes_of, partings, apart, watch, trip, rows };
+        let back = callee.code.nest(left, along, &mut host);
+        // Where lanes were moved, these are not those that native code had expanded.
+        let last = host.nest.stacked.apart.all.mask;
+        let expanded = back.is_some_and(|back| back.exit != Exit::Moved);
+        (lanes.0, lanes.2) = (if expanded { last } else { !last }, last.count_ones());
+        let Some(back) = back else { break None };
+        visits.add(left, back, &host.nest.stacked.apart);
+        left = back.left;
+        if back.exit != Exit::Moved {
+            host.nest.came_to(back.pc);
+            break Some(back);
+        }
+        if host.nest.together {
+            break Some(Back { exit: Exit::Meet, ..back });
         }
     };
+    let (fault, here) = (host.calls.fault, host.nest.here);
+    let exit = back.map_or(Exit::Outside, |back| back.exit);
+    visits.count(&mut sh.threads, session);
+    session.checks += u64::from(exit == Exit::Check);
     let at = Left { given, left, before, told, ready, others };
     tell(at, here, &kernel, warp, flow, sh, fuel, session);
     came_back((exit, back, fault), (here, at), &kernel, warp, flow, *fuel)
 }
 
-/// Enters native code.
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
-fn enter<V: Simd, C: Control, M: Memory, S: Sink>(
-    simd: V,
-    (kernel, ready, watch): (&Kernel, LaneMask, u32),
-    here: Here,
-    left: u32,
-    warp: &mut Warp<C>,
-    sh: &mut Shared<'_>,
-    mem: &mut M,
-    cx: &mut Cx<'_, S>,
-    session: &mut Session,
-) -> Option<(Back, Option<Box<Fault>>)> {
-    let Callee { plan, code } = kernel.callees.made(here.number)?;
-    let number = plan.entries.get(here.k).copied().flatten()?;
-    session.look(here.mask, cx);
-    let Session { lanes, trip, partings, stacked, rows, .. } = &mut *session;
-    let Stacked { sites, apart, .. } = stacked;
-    apart.enter(left);
-    apart.all.mask = here.mask;
-    let here_too = apart.those().fold(here.mask, |all, (_, lanes)| all | lanes);
-    let sites = sites.get_mut(here.number)?;
-    let lists = [&code.sites[..]; 2];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: lists, depth: here.depth, fault: None };
-    let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
-    let mask = here.mask;
-    let along = Along { sites, beyond: None, patience, mask, lanes, partings, apart, watch, trip, rows };
-    let Warp { frames, local, index, .. } = warp;
-    let frame = frames.get_mut(here.depth as usize)?;
-    let from = plan.function.start.0 + here.k as u32;
-    let entry = Entry {
-        warp: *index,
-        frame,
-        local,
-        scalars: &mut [],
-        fuel: left,
-        untold: 0,
-        patience: 0,
-        number,
-        from,
-        stack: (here.base / 4) as usize,
-        beyond: here_too != ready,
-    };
-    let back = code.enter(entry, along, &mut host)?;
-    let fault = host.fault;
-    let executed = left - back.left;
-    let threads = u64::from(u32::BITS) * u64::from(executed - back.hidden) - session.stacked.apart.fewer(back);
-    session.visited(&mut sh.threads, threads, executed);
-    session.checks += u64::from(back.exit == Exit::Check);
-    let mask = session.stacked.apart.all.mask;
-    (session.lanes.0, session.lanes.2) = (mask, mask.count_ones());
-    Some((back, fault))
+/// Visits to native code, and what was executed in them.
+#[derive(Clone, Copy, Default)]
+struct Visits {
+    visits: u64,
+    instructions: u64,
+    threads: u64,
+}
+
+impl Visits {
+    /// One more, that began with so much fuel.
+    fn add(&mut self, fuel: u32, back: Back, apart: &Apart) {
+        let executed = fuel - back.left;
+        self.visits += 1;
+        self.instructions += u64::from(executed);
+        self.threads += u64::from(u32::BITS) * u64::from(executed - back.hidden) - apart.fewer(back);
+    }
+
+    /// They count as others; `all`: thread instructions so far.
+    fn count(self, all: &mut u64, session: &mut Session) {
+        *all = all.wrapping_add(self.threads);
+        session.executed += self.threads;
+        session.visits += self.visits;
+        session.instructions += self.instructions;
+    }
 }
 
 /// A visit that has ended.
@@ -469,7 +514,7 @@ fn came_back<C: Control>(
         },
         _ if fuel == 0 => Visit::Went(Went::Stop),
         Exit::Meet if flow.mask == at.ready => Visit::On,
-        Exit::Meet => Visit::Went(Went::Stop),
+        Exit::Meet | Exit::Moved => Visit::Went(Went::Stop),
         // They come to where others are.
         Exit::Fuel if !at.others => Visit::Went(Went::Interpret(u32::MAX)),
         // It is the patience of others that was used up.

@@ -239,6 +239,8 @@ pub(in crate::machine) struct Session {
     pub(super) apart: Apart,
     /// Lanes in functions, as far as they have called natively.
     pub(super) stacked: Stacked,
+    /// Sites, by function.
+    pub(super) callees: Vec<Sites>,
     /// Room for accesses that are told.
     pub(super) rows: Vec<Row>,
 }
@@ -249,7 +251,7 @@ impl Session {
     pub(super) fn look<S>(&mut self, mask: LaneMask, cx: &Cx<'_, S>) {
         let forgotten = cx.hints.forgotten();
         if self.forgotten != forgotten {
-            self.sites.iter_mut().chain(&mut self.stacked.sites).for_each(Sites::forget);
+            self.sites.iter_mut().chain(&mut self.callees).for_each(Sites::forget);
             self.forgotten = forgotten;
         }
         if self.lanes.0 != mask {
@@ -309,7 +311,8 @@ impl Session {
         Self {
             partings: Partings::new(kernel.plan.scalars),
             apart: Apart::new(kernel.plan.meets.len(), kernel.plan.scalars),
-            stacked: Stacked::new(kernel.callees.len()),
+            stacked: Stacked::new(),
+            callees: (0..kernel.callees.len()).map(|_| Sites::default()).collect(),
             kernel,
             sites: Default::default(),
             lanes: (!0, Lanes32([!0; 32]), 32),

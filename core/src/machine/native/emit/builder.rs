@@ -31,6 +31,7 @@ pub(in crate::machine::native) struct Setting {
 #[derive(Clone, Copy)]
 pub(in crate::machine::native) struct Helpers {
     pub plain: SigRef,
+    pub transfer: SigRef,
     pub locate: FuncRef,
     pub fetch: FuncRef,
     /// The code of a kernel itself.
@@ -214,6 +215,8 @@ pub(super) struct Segment {
     /// Predicates that strips make: by register.
     pub(super) made: BTreeSet<usize>,
     pub(super) nans: Nans,
+    /// Where the slots of the frame begin, of each class, and the stack frame: in a function that is called.
+    pub(super) bases: Option<[Value; 3]>,
     /// The lanes of the strip at hand that run, where that is known on all ways.
     pub(super) lanes: Option<Value>,
 }

@@ -149,8 +149,8 @@ impl Emit<'_, '_> {
             Way::Break => self.breaks(last),
             Way::Barrier => self.leave(Exit::Barrier, last),
             Way::End => self.leave(Exit::End, last),
-            Way::Call => self.leave(Exit::Call, last),
-            Way::Return => self.leave(Exit::Return, last),
+            Way::Call => self.transfer(Exit::Call, last),
+            Way::Return => self.transfer(Exit::Return, last),
             _ => self.go(last, last + 1),
         }
     }

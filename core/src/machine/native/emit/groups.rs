@@ -263,7 +263,7 @@ impl Emit<'_, '_> {
     }
 
     /// Some lanes run.
-    fn run_only(&mut self, apart: Apart, mask: Value) {
+    pub(super) fn run_only(&mut self, apart: Apart, mask: Value) {
         self.b.def_var(apart.mask, mask);
         self.run_lanes(mask);
     }

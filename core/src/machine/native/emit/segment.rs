@@ -19,6 +19,7 @@ impl Emit<'_, '_> {
     pub(super) fn segment(&mut self, from: usize, to: usize) {
         self.segment = Segment { from, to, ..Segment::default() };
         self.trip();
+        self.bases();
         let (mut strips, mut late) = (Vec::new(), Vec::new());
         for k in from..to {
             self.first(k, (from, to), &mut strips, &mut late);
@@ -52,6 +53,7 @@ impl Emit<'_, '_> {
         }
         self.segment.splats = kept;
         self.predicates_behind(&strips, &late, bits);
+        self.segment.bases = None;
     }
 
     /// Where that is compiled in, leaves after so many segments.

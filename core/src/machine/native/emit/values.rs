@@ -2,11 +2,9 @@
 
 use super::builder::{Emit, HALF, NAN, Numbers, STRIPS, Strip, Word, common, field, offset, trusted, width};
 use crate::base::mutant::{Mutant, on};
-use crate::machine::native::context::Context;
 use crate::program::affine::Line;
 use crate::program::ops::Class;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
-use std::mem::offset_of;
 
 fn little() -> MemFlags {
     MemFlags::new().with_endianness(Endianness::Little)
@@ -63,14 +61,8 @@ impl Emit<'_, '_> {
 
     /// Where the slots of a class begin, and how far behind that one is.
     fn slot(&mut self, class: Class, slot: usize) -> (Value, usize) {
-        if !self.plan.function.entry {
-            // One warp's only: they stay where they are.
-            let (at, bytes) = match class {
-                Class::Q => (offset_of!(Context, q), 256),
-                _ => (offset_of!(Context, w), 128),
-            };
-            let flags = trusted().with_readonly().with_can_move();
-            return (self.b.ins().load(types::I64, flags, self.context, offset(at)), bytes * slot);
+        if let Some([w, q, _]) = self.segment.bases {
+            return if class == Class::Q { (q, 256 * slot) } else { (w, 128 * slot) };
         }
         match class {
             Class::Q => (field!(self, types::I64, q), 256 * slot),
