@@ -76,9 +76,17 @@ fn body(rng: &mut ChaCha8Rng, (count, own): (usize, usize), numbers: &mut usize,
             7 => "and.b32 %x, %a, 3; setp.lt.u32 %q, %x, 2; @%q bra N#; sub.u32 %e, %d0, 2; CALL N#:".to_owned(),
             _ => "sub.u32 %e, %d0, 1; CALL".to_owned(),
         };
-        let step = if entry { step.replace("st.param.b64 [r], %u; @%q ret;", "").replace("mov.b64 %v, {%x, %b}; st.param.b64 [r], %v; ret;", "") } else { step };
+        let step = if entry {
+            step.replace("st.param.b64 [r], %u; @%q ret;", "")
+                .replace("mov.b64 %v, {%x, %b}; st.param.b64 [r], %v; ret;", "")
+        } else {
+            step
+        };
         let guarded = format!("setp.le.s32 %q, %e, 0; @%q bra K#; {called} K#:");
-        let repeated = format!("J#: sub.u32 %e, %d0, 1; {} add.u32 %j, %j, 1; setp.lt.u32 %q, %j, %x; @%q bra J#;", guarded.replace('#', "#k"));
+        let repeated = format!(
+            "J#: sub.u32 %e, %d0, 1; {} add.u32 %j, %j, 1; setp.lt.u32 %q, %j, %x; @%q bra J#;",
+            guarded.replace('#', "#k")
+        );
         let step = step.replace("CALLS", &repeated).replace("CALL", &guarded).replace("TICKET", TICKET);
         writeln!(text, "    {}", step.replace('#', &number.to_string())).unwrap();
     }
@@ -98,9 +106,8 @@ pub fn program(seed: u64) -> String {
     let rng = &mut ChaCha8Rng::seed_from_u64(seed ^ 0xf00d);
     let (count, mut numbers) = (rng.random_range(1..4), 0);
     let mut text = ".version 7.0\n.target sm_70\n.address_size 64\n".to_owned();
-    let head = |k: usize| {
-        format!(".func (.param .b64 r) f{k}(.param .b64 m, .param .b32 a, .param .b32 d, .param .b64 u)")
-    };
+    let head =
+        |k: usize| format!(".func (.param .b64 r) f{k}(.param .b64 m, .param .b32 a, .param .b32 d, .param .b64 u)");
     (0..count).for_each(|k| writeln!(text, "{};", head(k)).unwrap());
     for k in 0..count {
         let body = body(rng, (count, k), &mut numbers, false);

@@ -421,10 +421,12 @@ impl Control for Its {
         self.those_at(lanes, depth)
     }
 
+    #[inline(always)]
     fn called(&mut self, lanes: LaneMask, depth: u32, back: u32) {
         self.remember(lanes, depth, back);
     }
 
+    #[inline(always)]
     fn returns_to(&self, lanes: LaneMask, depth: u32) -> Option<u32> {
         self.back_of(lanes, depth)
     }

@@ -1,7 +1,7 @@
 //! What native code calls back for: accesses and operations that it has no instructions for, and where blocks of memory are.
 
-use super::code::Host;
 use super::each::{Access, Each, What};
+use super::host::Host;
 use crate::base::mutant::{Mutant, on};
 use crate::base::{Best, Frame, LaneMask, Pc, Tier, expand, lanes_of};
 use crate::machine::warp::exchange;

@@ -18,8 +18,10 @@ mod forms;
 mod functions;
 mod go;
 mod groups;
+mod host;
 mod lines;
 mod moded;
+mod nest;
 mod nested;
 mod ops;
 mod parted;
@@ -27,6 +29,7 @@ mod phases;
 mod plan;
 mod regions;
 mod session;
+mod stacked;
 mod tell;
 mod watch;
 

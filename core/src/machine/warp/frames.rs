@@ -38,14 +38,7 @@ impl Stack<'_> {
     /// [`Stack::enter`], where there has been a frame of that depth before. False: there was not, or the stack would overflow; nothing
     /// was done.
     #[inline(always)]
-    pub fn enter_again(
-        &mut self,
-        sh: &Shared<'_>,
-        at: Deeper,
-        function: FuncId,
-        lanes: LaneMask,
-        warp: u32,
-    ) -> bool {
+    pub fn enter_again(&mut self, sh: &Shared<'_>, at: Deeper, function: FuncId, lanes: LaneMask, warp: u32) -> bool {
         let (depth, Some(f)) = (at.caller as usize + 1, sh.env.function(function)) else { return false };
         let top = at.base.saturating_add(f.frame_bytes);
         let used = u64::from(top) + u64::from(LINK) * (u64::from(at.caller) + 1);

@@ -57,6 +57,7 @@ impl Its {
     }
 
     /// Lanes of a function at a depth are to go on at an address when what they call returns.
+    #[inline(always)]
     pub(in crate::machine::control) fn remember(&mut self, lanes: LaneMask, depth: u32, back: u32) {
         let depth = depth as usize;
         if self.returns.len() <= depth {
@@ -66,6 +67,7 @@ impl Its {
     }
 
     /// See [`Control::returns_to`].
+    #[inline(always)]
     pub(super) fn back_of(&self, lanes: LaneMask, depth: u32) -> Option<u32> {
         let all = self.returns.get(depth as usize)?;
         let back = all[lanes.trailing_zeros() as usize % 32];
