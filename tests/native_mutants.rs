@@ -1,5 +1,6 @@
 //! Deliberate errors in what makes native code: some random program can then tell it from the interpreter.
 
+use crate::native_functions::called_in_turn;
 use crate::native_programs::{compared, compared_under, written, written_under};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use warpstep::base::mutant::{Mutant, select};
@@ -45,11 +46,24 @@ const MUTANTS: &[Mutant] = &[
 /// Those in what a check is told of native code.
 const TOLD: &[Mutant] = &[Mutant::NativeTold, Mutant::NativeQuiet, Mutant::NativeArrive];
 
+/// Those in what functions do that are called.
+const CALLED: &[Mutant] =
+    &[Mutant::NativeFrame, Mutant::NativeTogether, Mutant::NativeLease, Mutant::NativeDepth, Mutant::NativeFilled];
+
 /// Programs that are tried.
 const PROGRAMS: u64 = 300;
 
 pub fn are_noticed() {
     let mut missed = Vec::new();
+    for mutant in CALLED {
+        select(Some(*mutant));
+        let noticed = (0..PROGRAMS).find(|seed| catch_unwind(AssertUnwindSafe(|| called_in_turn(*seed, 2))).is_err());
+        select(None);
+        match noticed {
+            Some(seed) => println!("{}: program {seed} of functions", mutant.name()),
+            None => missed.push(mutant.name()),
+        }
+    }
     for (mutant, told) in MUTANTS.iter().map(|m| (m, false)).chain(TOLD.iter().map(|m| (m, true))) {
         select(Some(*mutant));
         // A comparison that fails panics.

@@ -422,6 +422,12 @@ words! {
         NativeFrame = "native-frame",
         /// Who runs when all are together counts as if others waited (native).
         NativeTogether = "native-together",
+        /// Lanes that have called or returned go on with the lease that they had before (native).
+        NativeLease = "native-lease",
+        /// What fails in a function is told as if a kernel had not called it (native).
+        NativeDepth = "native-depth",
+        /// Lanes find the constants of a function that others were in (native).
+        NativeFilled = "native-filled",
         /// Nobody looks whether results of 64 bits are NaNs (native).
         NativeNans = "native-nans",
         /// Lanes that part natively find the numbers that those before them have left (native).

@@ -2,6 +2,7 @@
 
 use super::context::{Back, Groups, PLACES, RUNS};
 use crate::base::LaneMask;
+use crate::base::mutant::{Mutant, on};
 
 /// A warp's groups, and the numbers of lines of those who wait.
 #[derive(Debug)]
@@ -111,7 +112,9 @@ impl Apart {
         self.ran(self.all.mask);
         let (hidden, before) = (left as u32, self.all.since as u32);
         let executed = ((self.all.since >> 32) as u32).wrapping_sub((left >> 32) as u32);
-        self.all.since = left;
+        if !on(Mutant::NativeLease) {
+            self.all.since = left;
+        }
         let counted = executed.wrapping_sub(hidden.wrapping_sub(before));
         u64::from(counted) * u64::from((!self.all.mask).count_ones())
     }

@@ -9,31 +9,15 @@ use super::parted::Partings;
 use super::plan::Plan;
 use super::session::Session;
 use super::tell::{arrived, exited};
+use super::visit::{Visit, Went, handed};
 use crate::base::mutant::{Mutant, on};
 use crate::choice::Fair;
-use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
+use crate::machine::control::{Control, Flow, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
 use crate::memory::{Cx, Fault, Memory};
 use crate::verdict::Sink;
 use pulp::Simd;
 use std::cmp::Ordering;
-
-/// How far lanes went.
-pub(in crate::machine) enum Went {
-    /// The interpreter goes on with them, for so many instructions at most.
-    Interpret(u32),
-    /// They were handed over.
-    Pick,
-    /// Their control model must look at them: they may meet others now.
-    Stop,
-}
-
-/// How a visit to native code ended.
-pub(super) enum Visit {
-    /// They may go on natively.
-    On,
-    Went(Went),
-}
 
 /// Runs lanes natively.
 #[inline(never)]
@@ -442,19 +426,6 @@ pub(super) fn came_back<C: Control, S: Sink>(
 fn one(fuel: &mut u32, sh: &mut Shared<'_>, lanes: u32) {
     *fuel -= 1;
     sh.threads = sh.threads.wrapping_add(lanes.into());
-}
-
-/// What the control model makes of the lanes: on a copy of the flow, so that it stays in registers.
-#[inline(always)]
-pub(super) fn handed<C: Control>(flow: &mut Flow, by: impl FnOnce(&mut Flow) -> Next) -> Visit {
-    let mut here = *flow;
-    let next = by(&mut here);
-    *flow = here;
-    match next {
-        Next::Go if C::JOINS => Visit::Went(Went::Stop),
-        Next::Go => Visit::On,
-        Next::Pick => Visit::Went(Went::Pick),
-    }
 }
 
 /// What of a warp's registers native code holds is written to its frame: somebody else goes on with it.

@@ -31,9 +31,11 @@ mod regions;
 mod session;
 mod stacked;
 mod tell;
+mod visit;
 mod watch;
 
-pub(in crate::machine) use go::{Went, go, settle};
+pub(in crate::machine) use go::{go, settle};
 pub(in crate::machine) use lines::Lines;
 pub(in crate::machine) use phases::phases;
 pub(in crate::machine) use session::{Session, session};
+pub(in crate::machine) use visit::Went;

@@ -54,10 +54,11 @@ impl Nest<'_> {
         if filled.len() <= depth {
             filled.resize(depth + 1, None);
         }
+        let all = on(Mutant::NativeFilled).then_some(!0);
         let known = filled[depth].filter(|(other, _)| *other == number).map_or(0, |(_, lanes)| lanes);
         let base = here.base.checked_add(plan.function.frame_bytes)?.checked_next_multiple_of(ALIGN)?;
         let Warp { control, frames, filled: fills, local, index, .. } = warp;
-        let deeper = Deeper { caller: here.depth, base, ready: known };
+        let deeper = Deeper { caller: here.depth, base, ready: all.unwrap_or(known) };
         if !(Stack { frames, filled: fills, local }).enter_again(sh, deeper, id, here.mask, *index) {
             return None;
         }
@@ -118,7 +119,7 @@ impl Nest<'_> {
         let callee = callees.made(number)?;
         let waiting = warp.control.at_depth(self.beyond, flow.depth);
         let all = waiting.iter().fold(flow.mask, |all, (lanes, _)| all | lanes);
-        let base = base(callee, warp, flow, all)?;
+        let base = base(callee, warp.frames.get(flow.depth as usize)?, flow.mask, all)?;
         if waiting.iter().any(|(_, pc)| callee.plan.place(*pc).is_none()) {
             return None;
         }
@@ -147,9 +148,9 @@ impl<V: Simd, C: Control, M: Memory, S: Sink> Host for Within<'_, '_, '_, V, C, 
         self.calls.shared()
     }
 
-    fn plain(&mut self, on: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool {
-        self.calls.depth = self.nest.here.depth;
-        self.calls.plain(on, pc, lanes)
+    fn plain(&mut self, of: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool {
+        self.calls.depth = if on(Mutant::NativeDepth) { 0 } else { self.nest.here.depth };
+        self.calls.plain(of, pc, lanes)
     }
 
     fn block(&mut self, site: (bool, u32), address: u64, bytes: u64, unit: u32) -> Option<(u64, usize, u64)> {

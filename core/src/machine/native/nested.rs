@@ -6,10 +6,10 @@ use super::apart::Apart;
 use super::calls::Calls;
 use super::code::Along;
 use super::context::{Back, Exit};
-use super::go::{Visit, Went, handed};
 use super::nest::{Nest, Within};
 use super::session::{Kernel, Session};
 use super::stacked::{Begun, Here};
+use super::visit::{Visit, Went, handed};
 use crate::base::{LaneMask, expand};
 use crate::machine::control::{Control, Flow};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
@@ -45,11 +45,13 @@ pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
     }
     let before = sh.begun + sh.turn - *fuel;
     let told = sh.runs.map_or(0, |(_, told)| told);
-    let begun = if cx.oracle.takes_turns() { session.stacked.begin(callee, warp, *flow) } else { None };
+    let Some(frame) = warp.frames.get(flow.depth as usize) else { return interpret(next) };
+    let beside = if cx.oracle.takes_turns() { warp.control.nested(*flow) } else { None };
+    let begun = beside.and_then(|beside| session.stacked.begin(callee, frame, *flow, beside));
     let most = |begun: &Begun| begun.patience.saturating_sub(before - told).min(*fuel + sh.more);
     let begun = begun.filter(|begun| most(begun) > 0);
     let others = begun.is_some();
-    let Some(begun) = begun.or_else(|| session.stacked.alone(callee, warp, *flow)) else { return interpret(next) };
+    let Some(begun) = begun.or_else(|| session.stacked.alone(callee, frame, *flow)) else { return interpret(next) };
     let (given, ready, base) = (if others { most(&begun) } else { *fuel }, begun.ready, begun.base);
     let watch = if others { u32::MAX } else { warp.control.watch() };
     let here = Here { number, base, depth: flow.depth, mask: flow.mask, k };

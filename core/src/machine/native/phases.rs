@@ -8,10 +8,11 @@
 use super::calls::Calls;
 use super::code::{Along, Ready};
 use super::context::{Back, Context, Exit};
-use super::go::{Fueled, Visit, came_back, entry_of, left_within, tell};
+use super::go::{Fueled, came_back, entry_of, left_within, tell};
 use super::plan::Plan;
 use super::session::Session;
 use super::tell::{arrived, exited, succeeded};
+use super::visit::Visit;
 use crate::base::{LaneMask, Pc};
 use crate::machine::block::step::{self, Executing, Place, put};
 use crate::machine::block::turns::{After, Part, Turns, Whose};

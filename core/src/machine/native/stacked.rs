@@ -3,9 +3,8 @@
 use super::apart::Apart;
 use super::callees::{Callee, Callees};
 use super::context::RUNS;
-use crate::base::{LaneMask, lanes_of};
-use crate::machine::control::{Control, Flow, Group};
-use crate::machine::warp::state::Warp;
+use crate::base::{Frame, LaneMask, lanes_of};
+use crate::machine::control::{Flow, Group, Nested};
 use crate::program::instr::{STACK_BASE, STACK_TOP};
 
 /// Where stack frames begin: at multiples of so many bytes, as the interpreter has it.
@@ -66,10 +65,9 @@ impl Stacked {
     }
 
     /// Gets ready for lanes in a function and for those who wait. `None`: it is not so simple.
-    pub fn begin<C: Control>(&mut self, callee: &Callee, warp: &Warp<C>, flow: Flow) -> Option<Begun> {
-        let nested = warp.control.nested(flow)?;
+    pub fn begin(&mut self, callee: &Callee, frame: &Frame, flow: Flow, nested: Nested) -> Option<Begun> {
         let all = nested.here.iter().fold(flow.mask, |all, (lanes, _)| all | lanes);
-        let base = base(callee, warp, flow, all)?;
+        let base = base(callee, frame, flow.mask, all)?;
         self.clear();
         for (lanes, pc) in nested.here {
             self.apart.wait(callee.plan.place(pc)?, lanes);
@@ -78,8 +76,8 @@ impl Stacked {
     }
 
     /// Gets ready for lanes in a function that run until somebody else is to.
-    pub fn alone<C: Control>(&mut self, callee: &Callee, warp: &Warp<C>, flow: Flow) -> Option<Begun> {
-        let base = base(callee, warp, flow, flow.mask)?;
+    pub fn alone(&mut self, callee: &Callee, frame: &Frame, flow: Flow) -> Option<Begun> {
+        let base = base(callee, frame, flow.mask, flow.mask)?;
         self.clear();
         // Where no run can be noted, native code leaves when lanes part.
         self.apart.all.count = RUNS as u32;
@@ -151,10 +149,9 @@ impl Stacked {
     }
 }
 
-/// Where the frame of a function begins. `None`: it is not the same for all of some lanes.
-pub(super) fn base<C>(callee: &Callee, warp: &Warp<C>, flow: Flow, all: LaneMask) -> Option<u32> {
-    let frame = warp.frames.get(flow.depth as usize)?;
-    let base = frame.w[STACK_BASE.index()].0[flow.mask.trailing_zeros() as usize % 32];
+/// Where the stack frame of a function begins, of some lanes and of all. `None`: it is not the same.
+pub(super) fn base(callee: &Callee, frame: &Frame, lead: LaneMask, all: LaneMask) -> Option<u32> {
+    let base = frame.w[STACK_BASE.index()].0[lead.trailing_zeros() as usize % 32];
     let top = base.checked_add(callee.plan.function.frame_bytes)?;
     let same = |row: &[u32; 32], value: u32| lanes_of(all).all(|l| row[l] == value);
     let stands = same(&frame.w[STACK_BASE.index()].0, base) && same(&frame.w[STACK_TOP.index()].0, top);
