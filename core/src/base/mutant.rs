@@ -424,8 +424,6 @@ words! {
         NativeTogether = "native-together",
         /// Lanes that have called or returned go on with the lease that they had before (native).
         NativeLease = "native-lease",
-        /// What fails in a function is told as if a kernel had not called it (native).
-        NativeDepth = "native-depth",
         /// Lanes find the constants of a function that others were in (native).
         NativeFilled = "native-filled",
         /// Nobody looks whether results of 64 bits are NaNs (native).

@@ -149,7 +149,7 @@ impl<V: Simd, C: Control, M: Memory, S: Sink> Host for Within<'_, '_, '_, V, C, 
     }
 
     fn plain(&mut self, of: (u32, &mut Frame, &mut LocalMemory), pc: u32, lanes: LaneMask) -> bool {
-        self.calls.depth = if on(Mutant::NativeDepth) { 0 } else { self.nest.here.depth };
+        self.calls.depth = self.nest.here.depth;
         self.calls.plain(of, pc, lanes)
     }
 
