@@ -10,7 +10,8 @@
 //! load may be given bytes that other threads read as well, through an [`std::sync::Arc`], and nobody writes; a site of which an instruction stores is given bytes of a copy that is
 //! the session's alone, whose room is not changed while it exists. While native
 //! code has called back, it does not run; what it is called with is borrowed again from the same references. The code lives as long as the [`Code`], which
-//! each session that runs it keeps. It is plain data once it is finished, so that threads may share it.
+//! each session that runs it keeps. The code of a function that is called touches a part of local memory besides, whose rows are as many as it was compiled
+//! for, at constant offsets; where its lanes call or return, the pointers are made anew of what the host borrows then ([`Context::run_on`]), and checked as before. It is plain data once it is finished, so that threads may share it.
 #![expect(unsafe_code, reason = "machine code is called; the argument stands above")]
 
 use super::apart::Apart;

@@ -5,7 +5,7 @@
 //! does nothing that it has not checked before. Faults, branches that part lanes, barriers, ends of turns and everything that is
 //! not compiled are left to the interpreter or to the control model, from the state that the interpreter would be in: `go` goes
 //! back and forth, and `phases` runs the warps of a block one after the other. `plan` says what is compiled how, `emit` makes it,
-//! `code` has it in memory. Checks that take accesses as rows observe native code (`watch`, `tell`).
+//! `code` has it in memory. Functions that are called have code of their own (`nested`). Checks that take accesses as rows observe native code (`watch`, `tell`).
 
 mod apart;
 mod callees;
