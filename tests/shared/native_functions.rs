@@ -1,6 +1,6 @@
 //! Random programs of functions that call each other and themselves, and that write down in which order their lanes run.
 
-use crate::native_programs::{CONTROLS, same, same_of};
+use crate::native_programs::{CONTROLS, same_of};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
@@ -148,12 +148,8 @@ fn shape(seed: u64) -> [u32; 3] {
     blocks[(seed % blocks.len() as u64) as usize]
 }
 
-/// Compares the runs of a random program; gives how many native runs there were.
-pub fn called(seed: u64, most: u32) -> u32 {
-    same(&program(seed), ([2, 1, 1], shape(seed)), &[None, Some(seed)], most)
-}
-
-/// The same under one control model: independent threads for two programs of three.
+/// Compares the runs of a random program under one control model, independent threads for two programs of three; gives how many
+/// native runs there were.
 pub fn called_in_turn(seed: u64, most: u32) -> u32 {
     let control = if seed % 3 == 2 { CONTROLS[(seed / 3 % 3) as usize] } else { CONTROLS[1] };
     same_of(&program(seed), ([2, 1, 1], shape(seed)), &[None, Some(seed)], most, (control, &[]))
