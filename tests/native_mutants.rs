@@ -47,8 +47,7 @@ const MUTANTS: &[Mutant] = &[
 const TOLD: &[Mutant] = &[Mutant::NativeTold, Mutant::NativeQuiet, Mutant::NativeArrive];
 
 /// Those in what functions do that are called.
-const CALLED: &[Mutant] =
-    &[Mutant::NativeFrame, Mutant::NativeTogether, Mutant::NativeLease, Mutant::NativeDepth, Mutant::NativeFilled];
+const CALLED: &[Mutant] = &[Mutant::NativeFrame, Mutant::NativeTogether, Mutant::NativeLease, Mutant::NativeFilled];
 
 /// Programs that are tried.
 const PROGRAMS: u64 = 300;

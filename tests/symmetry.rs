@@ -10,7 +10,7 @@ use std::sync::Arc;
 use warpstep::explore::space::{Fairness, Options, Space, cycles_until, explore};
 use warpstep::explore::{Progress, Prove};
 use warpstep::machine::walk::{Exchanged, Grain, Likeness};
-use warpstep::machine::{Config, Context, ControlModel, Launch};
+use warpstep::machine::{Config, Context, ControlModel};
 
 const ALIKE: Grain = Grain::Alike { blocks: true };
 
@@ -316,7 +316,7 @@ fn launches_are_looked_at_one_by_one() {
             let mut context = Context::new(Arc::clone(&program.env), program.config.clone()).unwrap();
             let (address, many) = program.launch(&mut context);
             // Two threads differ; of four three are alike.
-            let two = Launch { block: [2, 1, 1], ..many.clone() };
+            let two = warpstep::machine::Launch { block: [2, 1, 1], ..many.clone() };
             let mut walk = context.walk(&[two.clone(), many, two], grain).unwrap();
             let mut poll = |_: &_| None;
             let mut options = Options { audit: true, ..Options::states(false, &mut poll) };
