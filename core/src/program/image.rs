@@ -167,7 +167,7 @@ impl Query {
 
 impl ImageOp {
     /// Calls `see` for each slot that it uses, and says whether that is written.
-    pub fn slots(&self, mut see: impl FnMut(bool, Class, Slot)) {
+    pub fn slots(&self, see: &mut dyn FnMut(bool, Class, Slot)) {
         let mut see = |written, class, slot| {
             if slot != NO_SLOT {
                 see(written, class, slot);

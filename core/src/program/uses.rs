@@ -90,7 +90,7 @@ impl ProgEnv {
 
 /// Calls `see` for each slot that the instruction reads, its guard's predicate first.
 pub fn reads(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(Class, Slot)) {
-    slots(instr, env, |written, class, slot| {
+    slots(instr, env, &mut |written, class, slot| {
         if !written {
             see(class, slot);
         }
@@ -99,7 +99,7 @@ pub fn reads(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(Class, Slot)) {
 
 /// Calls `see` for each slot that the instruction writes, in the lanes that execute it.
 pub fn writes(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(Class, Slot)) {
-    slots(instr, env, |written, class, slot| {
+    slots(instr, env, &mut |written, class, slot| {
         if written {
             see(class, slot);
         }
@@ -110,11 +110,14 @@ pub fn writes(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(Class, Slot)) {
 const READ: bool = false;
 const WRITTEN: bool = true;
 
+/// Is told of each slot that an instruction uses, and whether that is written. Compiled once, not for each who asks: that was a
+/// twentieth of the core's code (benches/README.md, "Build time").
+type See<'a> = &'a mut dyn FnMut(bool, Class, Slot);
+
 /// Calls `see` for each slot that the instruction uses, and says whether that is written.
-#[inline]
-fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
+fn slots(instr: &Instr, env: &ProgEnv, see: See) {
     use Class::{P, Q, W};
-    let mut see = |written, class, slot| {
+    let see: See = &mut |written, class, slot| {
         if slot != NO_SLOT {
             see(written, class, slot);
         }
@@ -123,11 +126,11 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
         see(READ, P, guard.pred);
     }
     match instr.op {
-        Op::Int(_) | Op::Float(_) => data(instr, &mut see),
+        Op::Int(_) | Op::Float(_) => data(instr, see),
         Op::Mem => {
             if let Some(request) = env.requests.get(instr.imm as usize) {
                 see(READ, if request.addr_wide { Q } else { W }, request.addr);
-                memory(request, &mut see);
+                memory(request, see);
             }
         }
         Op::LdGlobal32 | Op::LdShared32 => {
@@ -172,7 +175,7 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
         }
         Op::Exchange => {
             if let Some(of) = env.exchange(instr) {
-                exchange(of, instr, &mut see);
+                exchange(of, instr, see);
             }
         }
         Op::Barrier(check) => {
@@ -214,7 +217,7 @@ fn slots(instr: &Instr, env: &ProgEnv, mut see: impl FnMut(bool, Class, Slot)) {
                 see(READ, request.address_class(), request.addr);
             }
             if bulk.from.is_none() {
-                memory(&bulk.to, &mut see);
+                memory(&bulk.to, see);
             }
         }
         Op::CopyCommit | Op::CopyWait | Op::BulkCommit | Op::BulkWait { .. } => {}
@@ -234,8 +237,7 @@ pub fn shape(op: Op) -> Option<Shape> {
     }
 }
 
-#[inline]
-fn data(instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
+fn data(instr: &Instr, see: See) {
     let Some(shape) = shape(instr.op) else { return };
     for (&class, slot) in shape.sources.iter().zip([instr.a, instr.b, instr.c, instr.e]) {
         see(READ, class, slot);
@@ -248,8 +250,7 @@ fn data(instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
 }
 
 /// The data registers of a memory action.
-#[inline]
-fn memory(request: &WarpRequest, see: &mut impl FnMut(bool, Class, Slot)) {
+fn memory(request: &WarpRequest, see: See) {
     let mut used = |written, slot: Slot| {
         see(written, request.class(), slot);
         if request.width == 16 && slot != NO_SLOT {
@@ -272,8 +273,7 @@ fn memory(request: &WarpRequest, see: &mut impl FnMut(bool, Class, Slot)) {
     }
 }
 
-#[inline]
-fn exchange(exchange: &Exchange, instr: &Instr, see: &mut impl FnMut(bool, Class, Slot)) {
+fn exchange(exchange: &Exchange, instr: &Instr, see: See) {
     let (sources, dest, predicate) = exchange.kind.shape();
     for (class, slot) in sources.iter().zip([instr.a, instr.b, instr.c]) {
         see(READ, *class, slot);

@@ -30,7 +30,7 @@ pub(super) fn deciding(
         None => lanes,
     };
     let mut found = None;
-    part.slots(|written, class, slot| {
+    part.slots(&mut |written, class, slot| {
         let bad = lanes & !whole(&shadow.get(class, slot));
         if !written && found.is_none() && bad != 0 {
             found = Some((class, slot, bad));
@@ -42,7 +42,7 @@ pub(super) fn deciding(
 /// Carries definedness through a part.
 pub(super) fn run(part: &ImageOp, pc: Pc, lanes: LaneMask, shadow: &mut Regs) {
     let (mut defined, mut read, mut written) = (!0, Vec::new(), Vec::new());
-    part.slots(|writes, class, slot| if writes { written.push((class, slot)) } else { read.push((class, slot)) });
+    part.slots(&mut |writes, class, slot| if writes { written.push((class, slot)) } else { read.push((class, slot)) });
     // What is found is defined where it is used: who finds it has been looked at before.
     if !matches!(part.kind, ImagePart::Locate(_) | ImagePart::Reach(_)) {
         read.iter().for_each(|(class, slot)| defined &= whole(&shadow.get(*class, *slot)));
