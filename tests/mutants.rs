@@ -157,11 +157,12 @@ fn killers() -> Vec<Killer> {
 
 mod affine_mutants;
 mod ahead_mutants;
+#[expect(dead_code, reason = "what ran is counted where no error is planted")]
 #[path = "shared/ahead_programs.rs"]
 mod ahead_programs;
+#[expect(dead_code, reason = "its tests are run without a mutant")]
 mod alive;
 mod caches;
-#[expect(dead_code, reason = "what was claimed is counted where no error is planted")]
 #[path = "shared/claims.rs"]
 mod claims;
 mod cluster_mutants;
@@ -189,6 +190,7 @@ mod native_groups;
 #[path = "shared/native_modes.rs"]
 mod native_modes;
 mod native_mutants;
+#[expect(dead_code, reason = "turns are counted where no error is planted")]
 #[path = "shared/native_programs.rs"]
 mod native_programs;
 #[expect(dead_code, unused_imports, reason = "its other tests are run without a mutant")]
