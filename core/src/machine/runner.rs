@@ -24,7 +24,6 @@ use crate::machine::walk::Grain;
 use crate::machine::walk::Walk;
 use crate::machine::walk::Walker;
 use crate::machine::warp::instrumented::Watched;
-use crate::memory::fermi::Fermi;
 use crate::memory::flat::{Arena, Flat, Slabs};
 use crate::memory::{Accesses, Cx, Delayed, Environment, FermiModel, Memory, MemoryModel, SiteHints, WithCopies};
 use crate::verdict::{Rule, Silent, Standing, Stop, Who};
@@ -50,12 +49,6 @@ impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
 }
 
 impl<C: Explored + 'static> Quiet for Hosted<C, WithCopies<Delayed>> {
-    fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
-        self.go::<_, Baseline>(Observed::new(None), run)
-    }
-}
-
-impl<C: Explored + 'static> Quiet for Hosted<C, WithCopies<Fermi>> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
         self.go::<_, Baseline>(Observed::new(None), run)
     }
@@ -225,8 +218,7 @@ pub fn machine(
     let accesses = match &config.memory {
         MemoryModel::Flat if !copies => return controlled::<Flat>(control, (), address_bits, config),
         MemoryModel::Fermi(device, programs) => {
-            let model = FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm };
-            return controlled::<WithCopies<Fermi>>(control, (model, copies), address_bits, config);
+            Accesses::Fermi(FermiModel { device: Arc::clone(device), programs: Arc::clone(programs), sm })
         }
         MemoryModel::Flat => Accesses::Whole,
         MemoryModel::Split => Accesses::Split,

@@ -1,8 +1,9 @@
-//! The engines whose accesses take effect after they were issued, and whose caches, if any, are not those of multiprocessors: one
-//! type, so that the machine is compiled once for all of them. Which one it is, is decided when it is made; each keeps its rules
+//! The engines whose accesses take effect after they were issued: one type, so that the machine is compiled once for all of them
+//! (benches/README.md, "Build time"). Which one it is, is decided when it is made; each keeps its rules
 //! to itself, and what it does not answer has the bodies of [`Memory`] and [`Landing`].
 
 use super::copies::{Landing, Side};
+use super::fermi::{Fermi, FermiModel};
 use super::flat::Arena;
 use super::mutexed::Mutexed;
 use super::mutexed::mechanism::Mechanism;
@@ -10,10 +11,10 @@ use super::promoted::Promoted;
 use super::rsp::SchemeName;
 use super::split::{Lsc, Slsc, Split};
 use super::{
-    Acted, Active, Cx, Environment, Issuer, LocalMemory, Memory, Movable, OperationName, Part, Plain32, Snapshot,
+    Acted, Active, Cx, Environment, Held, Issuer, LocalMemory, Memory, Movable, OperationName, Part, Plain32, Snapshot,
     Stores, Taken, Uses,
 };
-use crate::base::LaneMask;
+use crate::base::{Frame, LaneMask};
 use crate::program::instr::{Order, Scope, WarpRequest};
 use crate::verdict::{AccessId, MemoryView, Sink, Stop, Who};
 use pulp::Simd;
@@ -36,6 +37,8 @@ enum Engine {
     Slsc(Slsc),
     /// The hardware of remote-scope promotion.
     Promoted(Box<Promoted>),
+    /// The report's caches and memory programs.
+    Fermi(Box<Fermi>),
 }
 
 /// How accesses take effect: which engine it is.
@@ -53,6 +56,8 @@ pub enum Accesses {
     Slsc,
     /// On the hardware of remote-scope promotion, with the scheme that accesses are compiled by.
     Promoted(SchemeName),
+    /// By the report's caches and memory programs.
+    Fermi(FermiModel),
 }
 
 /// The same expression for whichever engine it is.
@@ -65,6 +70,7 @@ macro_rules! of {
             Engine::Lsc($engine) => $answer,
             Engine::Slsc($engine) => $answer,
             Engine::Promoted($engine) => $answer,
+            Engine::Fermi($engine) => $answer,
         }
     };
 }
@@ -80,6 +86,7 @@ impl Environment for Delayed {
             Accesses::Lsc => Engine::Lsc(Lsc::create(&(), base, cap)),
             Accesses::Slsc => Engine::Slsc(Slsc::create(&(), base, cap)),
             Accesses::Promoted(scheme) => Engine::Promoted(Box::new(Promoted::create(scheme, base, cap))),
+            Accesses::Fermi(model) => Engine::Fermi(Box::new(Fermi::create(model, base, cap))),
         })
     }
 }
@@ -104,8 +111,14 @@ impl Snapshot for Delayed {
 
 impl Memory for Delayed {
     const IMMEDIATE: bool = false;
-    const CACHES: bool = false;
-    const TAKES_REGISTERS: bool = false;
+
+    fn has_caches(&self) -> bool {
+        of!(&self.0, m => m.has_caches())
+    }
+
+    fn takes_registers(&self) -> bool {
+        matches!(self.0, Engine::Fermi(_))
+    }
 
     fn arena(&self) -> &Arena {
         of!(&self.0, m => m.arena())
@@ -140,6 +153,17 @@ impl Memory for Delayed {
 
     fn blocked(&self, at: Issuer, uses: &Uses, lanes: LaneMask) -> LaneMask {
         of!(&self.0, m => m.blocked(at, uses, lanes))
+    }
+
+    fn wrote<S: Sink>(
+        &mut self,
+        at: Issuer,
+        lanes: LaneMask,
+        old: &Held,
+        regs: &mut Frame,
+        cx: &mut Cx<'_, S>,
+    ) -> Taken {
+        of!(&mut self.0, m => m.wrote(at, lanes, old, regs, cx))
     }
 
     fn fence<S: Sink>(&mut self, at: Issuer, lanes: LaneMask, scope: Scope, order: Order, cx: &mut Cx<'_, S>) -> Taken {
@@ -212,6 +236,10 @@ impl Memory for Delayed {
 
     fn runtime_begins(&mut self, at: Issuer, local: &mut LocalMemory) {
         of!(&mut self.0, m => m.runtime_begins(at, local));
+    }
+
+    fn runtime_ends(&mut self, at: Issuer, local: &mut LocalMemory) {
+        of!(&mut self.0, m => m.runtime_ends(at, local));
     }
 
     fn flush(&mut self, stores: &mut dyn Stores) {

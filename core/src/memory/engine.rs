@@ -23,15 +23,20 @@ pub trait Memory: Snapshot {
     /// Whether every request completes in `issue`: then nothing is in flight, and asking compiles out.
     const IMMEDIATE: bool;
 
-    /// Whether multiprocessors have memory of their own: then it matters which of them takes a block.
-    const CACHES: bool;
-
-    /// Whether what an instruction writes to registers is an operation as well (report, listing 4.6): then
-    /// [`Memory::wrote`] takes it over.
-    const TAKES_REGISTERS: bool;
     /// Whether machine code may access its bytes as they are: every access takes effect at once, lanes in ascending order, and
     /// nothing else happens.
     const NATIVE: bool = false;
+
+    /// Whether multiprocessors have memory of their own: then it matters which of them takes a block.
+    fn has_caches(&self) -> bool {
+        false
+    }
+
+    /// Whether what an instruction writes to registers is an operation as well (report, listing 4.6): then
+    /// [`Memory::wrote`] takes it over.
+    fn takes_registers(&self) -> bool {
+        false
+    }
 
     /// The blocks of global and constant memory and their bytes, as the host sees them after [`Memory::write_back`].
     fn arena(&self) -> &Arena;
@@ -87,7 +92,7 @@ pub trait Memory: Snapshot {
         0
     }
 
-    /// An instruction wrote registers (report, listing 4.6; [`Memory::TAKES_REGISTERS`]): takes the new values over, puts the
+    /// An instruction wrote registers (report, listing 4.6; [`Memory::takes_registers`]): takes the new values over, puts the
     /// old ones back and blocks the registers until a memory program releases them.
     ///
     /// # Errors
@@ -117,7 +122,7 @@ pub trait Memory: Snapshot {
     /// Whether operations wait for what other warps do, and accesses find what others have done since they were told
     /// ([`Event::Launch`](crate::verdict::Event::Launch)).
     fn waits_for_others(&self) -> bool {
-        Self::CACHES
+        self.has_caches()
     }
 
     /// Whether accesses of shared memory take effect when they are issued, though others do not: others of the block notice when.

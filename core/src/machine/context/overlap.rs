@@ -66,10 +66,10 @@ fn issue<C: Control, M: Environment, S: Sink>(
         let room = state.room(config);
         let can = |g: &Grid<C>| g.can_issue(&state.processors, room);
         let Some((at, _)) = state.which(can, None, cx.oracle)? else { return Ok(any) };
-        let ContextState { grids, processors, programs, .. } = &mut *state;
+        let ContextState { grids, processors, programs, memory, .. } = &mut *state;
         let Some(grid) = grids.get_mut(at) else { return Ok(any) };
         let Some(program) = programs.get(grid.program.0 as usize) else { return Ok(any) };
-        let sm = grid.processor::<M>(processors, cx.oracle)?;
+        let sm = grid.processor(memory.has_caches(), processors, cx.oracle)?;
         grid.issue(&program.program.0, processors, sm, cx)?;
         any = true;
     }

@@ -337,13 +337,14 @@ impl<C: Control> Grid<C> {
         Ok(())
     }
 
-    /// Which multiprocessor takes the next block: the first that has room, where they do not differ.
-    pub(in crate::machine) fn processor<M: Memory>(
+    /// Which multiprocessor takes the next block: the first that has room, unless they `differ`.
+    pub(in crate::machine) fn processor(
         &self,
+        differ: bool,
         processors: &Processors,
         oracle: &mut dyn Oracle,
     ) -> Result<u32, Stop> {
-        if !M::CACHES {
+        if !differ {
             return Ok(processors.first(&self.loaded).unwrap_or(0));
         }
         let ready = processors.all(&self.loaded);

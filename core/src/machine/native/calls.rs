@@ -54,7 +54,7 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         }
         let lanes = expand(mask, &self.cx.tables);
         let at = self.sh.issuer(pc, self.depth);
-        let near = &mut near::<M>(self.sh, local, pc);
+        let near = &mut near(self.sh, local, pc, self.mem);
         let on = Active { at, mask, lanes: &lanes, regs, near };
         // What is observed is compiled for few instruction sets around this.
         self.fault = if S::ON {

@@ -48,7 +48,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Look for Walker<C, M> {
     }
 
     fn has_caches(&self) -> bool {
-        M::CACHES
+        self.state.memory.has_caches()
     }
 
     fn inside(&self, block: Option<u64>, address: u64) -> Option<Inside> {

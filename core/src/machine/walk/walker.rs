@@ -470,12 +470,12 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
 
     /// Issues a block, if there is room.
     fn issue(&mut self, cx: &mut Cx<'_, Observed<'_>>) -> Result<bool, Stop> {
-        let ContextState { grids, processors, .. } = &mut self.state;
+        let ContextState { grids, processors, memory, .. } = &mut self.state;
         let Some(grid) = grids.first_mut() else { return Ok(false) };
         if !grid.can_issue(processors, true) {
             return Ok(false);
         }
-        let sm = grid.processor::<M>(processors, cx.oracle)?;
+        let sm = grid.processor(memory.has_caches(), processors, cx.oracle)?;
         grid.forget_spare();
         let slot = grid.issue(&self.env, processors, sm, cx)?;
         self.touched.blocks.push(slot);

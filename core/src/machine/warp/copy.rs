@@ -22,7 +22,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
             _ => {
                 let lanes = expand(self.m, &self.cx.tables);
                 let at = self.sh.issuer(pc, self.flow.depth);
-                let near = &mut near::<M>(self.sh, self.local, pc);
+                let near = &mut near(self.sh, self.local, pc, self.mem);
                 let on = Active { at, mask: self.m, lanes: &lanes, regs: self.regs, near };
                 if let (Op::Bulk(part), Some(bulk)) = (i.op, env.bulk(i)) {
                     match (part, bulk.request(part)) {

@@ -13,8 +13,13 @@ use pulp::{NullaryFnOnce, Simd};
 
 /// What lies near the lanes of a warp that execute the instruction at `pc`.
 #[inline(always)]
-pub(in crate::machine) fn near<'n, M: Memory>(sh: &'n mut Shared<'_>, local: &'n mut LocalMemory, pc: u32) -> Near<'n> {
-    let uses = if M::TAKES_REGISTERS { sh.loaded.uses.get(pc as usize) } else { None };
+pub(in crate::machine) fn near<'n, M: Memory>(
+    sh: &'n mut Shared<'_>,
+    local: &'n mut LocalMemory,
+    pc: u32,
+    mem: &M,
+) -> Near<'n> {
+    let uses = if mem.takes_registers() { sh.loaded.uses.get(pc as usize) } else { None };
     let root = sh.env.root(Pc(pc));
     Near { shared: sh.shared, local, param: &sh.loaded.params, map: &sh.map, root, uses }
 }

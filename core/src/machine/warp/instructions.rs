@@ -121,11 +121,11 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                     mask: $mask,
                     lanes: &lanes,
                     regs: frame,
-                    near: &mut near::<M>(sh, local, pc),
+                    near: &mut near(sh, local, pc, mem),
                 }
             };
         }
-        if m != mask && i.op.is_plain() || M::TAKES_REGISTERS && i.op.is_data() {
+        if m != mask && i.op.is_plain() || mem.takes_registers() && i.op.is_data() {
             // Some lanes sit out: out of line, so that the common case keeps one mask and its expansion at hand.
             if m != 0
                 && let Err(fault) = guarded(simd, env, i, lanes!(m), mem, cx)

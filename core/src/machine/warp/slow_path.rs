@@ -145,7 +145,7 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
     /// One that may read the clock, which is where the flow is while it is executed.
     fn timed(&mut self) -> Result<Did, Trouble> {
         let op = self.i.op;
-        let uses = if M::TAKES_REGISTERS && op.is_taken_over() {
+        let uses = if self.mem.takes_registers() && op.is_taken_over() {
             self.sh.loaded.uses.get(self.flow.pc as usize)
         } else {
             None

@@ -116,8 +116,14 @@ impl<E: Landing> Snapshot for WithCopies<E> {
 
 impl<E: Landing> Memory for WithCopies<E> {
     const IMMEDIATE: bool = E::IMMEDIATE;
-    const CACHES: bool = E::CACHES;
-    const TAKES_REGISTERS: bool = E::TAKES_REGISTERS;
+
+    fn has_caches(&self) -> bool {
+        self.engine.has_caches()
+    }
+
+    fn takes_registers(&self) -> bool {
+        self.engine.takes_registers()
+    }
 
     fn arena(&self) -> &Arena {
         self.engine.arena()

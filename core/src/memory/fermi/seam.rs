@@ -45,8 +45,14 @@ const fn cause(undefined: Undefined) -> &'static str {
 
 impl Memory for Fermi {
     const IMMEDIATE: bool = false;
-    const CACHES: bool = true;
-    const TAKES_REGISTERS: bool = true;
+
+    fn has_caches(&self) -> bool {
+        true
+    }
+
+    fn takes_registers(&self) -> bool {
+        true
+    }
 
     fn arena(&self) -> &Arena {
         &self.env.arena

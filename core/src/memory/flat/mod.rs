@@ -64,8 +64,6 @@ impl Arena {
 
 impl Memory for Arena {
     const IMMEDIATE: bool = true;
-    const CACHES: bool = false;
-    const TAKES_REGISTERS: bool = false;
     const NATIVE: bool = cfg!(all(feature = "native", target_arch = "x86_64"));
 
     fn arena(&self) -> &Arena {

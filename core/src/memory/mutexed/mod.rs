@@ -274,8 +274,6 @@ impl Mutexed {
 
 impl Memory for Mutexed {
     const IMMEDIATE: bool = false;
-    const CACHES: bool = false;
-    const TAKES_REGISTERS: bool = false;
 
     fn arena(&self) -> &Arena {
         &self.arena

@@ -93,8 +93,6 @@ impl Promoted {
 
 impl Memory for Promoted {
     const IMMEDIATE: bool = false;
-    const CACHES: bool = false;
-    const TAKES_REGISTERS: bool = false;
 
     fn waits_for_others(&self) -> bool {
         true

@@ -124,8 +124,6 @@ impl Lsc {
 
 impl Memory for Lsc {
     const IMMEDIATE: bool = false;
-    const CACHES: bool = false;
-    const TAKES_REGISTERS: bool = false;
 
     fn arena(&self) -> &Arena {
         self.split.arena()

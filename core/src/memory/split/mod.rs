@@ -104,8 +104,6 @@ impl Snapshot for Split {
 
 impl Memory for Split {
     const IMMEDIATE: bool = false;
-    const CACHES: bool = false;
-    const TAKES_REGISTERS: bool = false;
 
     fn arena(&self) -> &Arena {
         &self.arena

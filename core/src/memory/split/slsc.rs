@@ -86,8 +86,6 @@ impl Slsc {
 
 impl Memory for Slsc {
     const IMMEDIATE: bool = false;
-    const CACHES: bool = false;
-    const TAKES_REGISTERS: bool = false;
 
     fn arena(&self) -> &Arena {
         self.split.arena()
