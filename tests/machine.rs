@@ -25,6 +25,7 @@ mod meetings;
 mod mutations;
 mod native;
 mod native_checks;
+mod native_runs;
 mod programs;
 mod programs_world;
 mod progress;

@@ -6,10 +6,9 @@ use crate::native_groups::grouped;
 use crate::native_modes::{MODES, pairs};
 use crate::native_programs::{compared, compared_in_turn, same, written};
 use std::path::Path;
-use std::sync::Arc;
 use warpstep::base::SourceMap;
-use warpstep::launch::{Device, Spec, build, load, run};
-use warpstep::machine::{Config, Context, ControlModel, Engine, Launch};
+use warpstep::launch::{Device, Spec, load, run};
+use warpstep::machine::{Config, ControlModel, Engine};
 use warpstep::verdict::Silent;
 
 /// What a warp holds natively while it waits at a barrier, the interpreter needs behind it.
@@ -196,53 +195,6 @@ AGAIN:
     };
     for load in ["ld.global.u32 %t, [%at];", "ld.global.u32 %t, [%all];", "ld.global.u16 %h, [%all];"] {
         assert!(same(&program(load), ([2, 1, 1], [64, 1, 1]), &[None, Some(1)], 3) > 0);
-    }
-}
-
-/// Accesses of memory that a caller lends are native like those of any other, also between those of blocks that are not lent.
-#[test]
-fn memory_that_is_lent_is_accessed_natively() {
-    let text = "
-.version 7.0\n.target sm_60\n.address_size 64
-.visible .entry k(.param .u64 from, .param .u64 to)
-{
-    .reg .b32 %r<4>; .reg .b64 %from, %to, %at;
-    mov.u32 %r0, %ctaid.x;
-    mov.u32 %r1, %ntid.x;
-    mov.u32 %r2, %tid.x;
-    mad.lo.u32 %r0, %r0, %r1, %r2;
-    ld.param.u64 %from, [from];
-    ld.param.u64 %to, [to];
-    mad.wide.u32 %from, %r0, 4, %from;
-    mad.wide.u32 %to, %r0, 4, %to;
-    ld.global.u32 %r3, [%from];
-    add.u32 %r3, %r3, %r0;
-    st.global.u32 [%to], %r3;
-    ret;
-}
-";
-    let mut sources = SourceMap::default();
-    let id = sources.add("lent.ptx", text);
-    let env = Arc::new(build(&[id], Some(ControlModel::Crs), &sources).unwrap());
-    let (blocks, threads) = (64, 128);
-    let bytes: Vec<u8> = (0..blocks * threads).flat_map(|i: u32| (3 * i).to_le_bytes()).collect();
-    let wanted: Vec<u8> = (0..blocks * threads).flat_map(|i: u32| (4 * i).to_le_bytes()).collect();
-    let config = Config { engine: Engine::Native { trip: 0 }, ..Config::default() };
-    for from_lent in [true, false] {
-        let mut context = Context::new(Arc::clone(&env), config.clone()).unwrap();
-        let own = context.alloc("own", bytes.len() as u64).unwrap();
-        let lent = if from_lent { bytes.clone() } else { vec![0; bytes.len()] };
-        let lent = context.lend("lent", Box::new(lent)).unwrap();
-        let (from, to) = if from_lent { (lent, own) } else { (own, lent) };
-        if !from_lent {
-            context.bytes_mut(own, bytes.len() as u64).unwrap().copy_from_slice(&bytes);
-        }
-        let params = [from.to_le_bytes(), to.to_le_bytes()].concat();
-        let launch =
-            Launch { entry: "k".into(), grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0, params };
-        let stats = context.launch(&launch, &mut |_| {}).unwrap();
-        assert_eq!(context.bytes(to, wanted.len() as u64), Some(&wanted[..]));
-        assert_eq!(context.native(), stats.thread_instructions);
     }
 }
 
