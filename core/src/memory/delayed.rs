@@ -117,7 +117,7 @@ impl Memory for Delayed {
     }
 
     fn takes_registers(&self) -> bool {
-        matches!(self.0, Engine::Fermi(_))
+        of!(&self.0, m => m.takes_registers())
     }
 
     fn arena(&self) -> &Arena {
