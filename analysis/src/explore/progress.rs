@@ -7,12 +7,12 @@
 use super::space::{Cycle, Fairness, Graph, Promised, cycles_until};
 use crate::base::words;
 use crate::verdict::LimitKind;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 words! {
     /// Who is promised progress.
-    #[derive(Serialize, JsonSchema)]
+    #[derive(Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
     pub enum Progress {
         /// All blocks.

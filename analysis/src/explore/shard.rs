@@ -5,7 +5,6 @@
 
 use super::HuntState;
 use crate::base::complaints;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -37,7 +36,8 @@ impl Shard {
 }
 
 /// What a report of a part says that it is a part of.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Whole {
     /// Which part it is, from 1.
     pub number: u32,

@@ -1,14 +1,14 @@
 //! Results against expectations.
 
 use super::{At, Data, Expect, ExpectStdout, ProblemKind, Scalar, Value};
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// How many differences a [`Mismatch`] keeps.
 pub const SHOWN: usize = 10;
 
 /// What a run left that is not as expected.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unexpected {
     /// Buffers that hold something else than expected.
     pub mismatches: Vec<Mismatch>,
@@ -28,13 +28,14 @@ impl Unexpected {
 }
 
 /// A buffer or variable that holds something else than expected.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mismatch {
     /// The buffer or variable.
     pub name: String,
     /// Its element type.
     #[serde(rename = "type", serialize_with = "Scalar::as_name")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub ty: Scalar,
     /// How many elements differ.
     pub differing: u64,
@@ -42,7 +43,7 @@ pub struct Mismatch {
     pub compared: u64,
     /// The largest absolute difference, over all elements where it is a number.
     #[serde(serialize_with = "largest")]
-    #[schemars(with = "Value")]
+    #[cfg_attr(feature = "schema", schemars(with = "Value"))]
     pub largest: f64,
     /// The first differences, `SHOWN` at most.
     pub first: Vec<Difference>,
@@ -59,7 +60,8 @@ fn largest<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error
 }
 
 /// One element that differs.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The element's index.
     pub index: u64,
@@ -70,7 +72,8 @@ pub struct Difference {
 }
 
 /// `printf` wrote something else than expected: the first line that differs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutputMismatch {
     /// The line's number from 1 (after sorting, if `sorted`).
     pub line: u64,

@@ -1,7 +1,6 @@
 //! Element types of buffers and arguments, and their values as bytes.
 
 use half::{bf16, f16};
-use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Debug};
 use std::ops::RangeInclusive;
@@ -59,9 +58,10 @@ pub const SCALARS: [(&str, Scalar); 16] = {
 /// An element's value.
 ///
 /// As data a number; NaN and infinities, which JSON lacks, are strings.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-#[schemars(transform = number_or_string)]
+#[cfg_attr(feature = "schema", schemars(transform = number_or_string))]
 pub enum Value {
     /// An unsigned integer.
     Unsigned(u64),
@@ -100,9 +100,9 @@ fn bits<S: Serializer>(bits: &u64, _: &u8, serializer: S) -> Result<S::Ok, S::Er
     bits.serialize(serializer)
 }
 
-fn number_or_string(schema: &mut Schema) {
-    *schema =
-        json_schema!({ "description": "A number; NaN and infinities are strings.", "type": ["number", "string"] });
+#[cfg(feature = "schema")]
+fn number_or_string(schema: &mut schemars::Schema) {
+    *schema = schemars::json_schema!({ "description": "A number; NaN and infinities are strings.", "type": ["number", "string"] });
 }
 
 /// A number as somebody wrote it.

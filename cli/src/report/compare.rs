@@ -10,7 +10,6 @@ use crate::explore::{Content, Fate, Fates, Recorded, Seen};
 use crate::program::env::ProgEnv;
 use crate::verdict::Stop;
 use rustc_hash::FxHasher;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -248,7 +247,8 @@ impl Compared {
 }
 
 /// What one program comes to under every control model and memory.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison<'a> {
     exit: Exit,
     /// Whether it is known what to expect of a run that ends; otherwise `expected` is said of any.
@@ -262,7 +262,8 @@ pub struct Comparison<'a> {
 }
 
 /// What a program may come to.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FateData {
     /// Its name in this report.
     letter: String,
@@ -273,7 +274,8 @@ struct FateData {
 }
 
 /// A model.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Model<'a> {
     #[serde(flatten)]
     models: &'a Models,
@@ -299,7 +301,8 @@ impl<'a> Model<'a> {
 }
 
 /// How far a model was searched, and what was seen.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Searched {
     seen: Vec<SeenData>,
     /// Whether all states were searched: what was not seen cannot happen.
@@ -310,7 +313,8 @@ struct Searched {
 }
 
 /// A fate that was seen.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SeenData {
     letter: String,
     /// The file with a schedule that comes to it; null where it could not be written.

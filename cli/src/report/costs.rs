@@ -1,11 +1,11 @@
 //! What the mutex mechanism of lockstep sequential consistency sends (`--costs`), as a table and as data.
 
 use crate::check::{Bandwidth, Costs, Counters};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Messages of a run and their bytes. Only with `--costs`.
-#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostsReport {
     /// How many messages.
     pub messages: Counters,

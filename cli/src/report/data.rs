@@ -10,12 +10,12 @@ use super::suppress::Suppressed;
 use super::words::{awaited, program};
 use crate::base::{Pc, SourceMap, lanes_of};
 use crate::verdict::{BugKind, Hang, Internal, LimitKind, NeverPopped, Place, Standing, Stop, StuckKind};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Why a run stopped.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stopped<'a> {
     #[serde(flatten)]
     message: Message<'a>,
@@ -44,7 +44,8 @@ pub struct Stopped<'a> {
 }
 
 /// Sorts of stops.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum Sort {
     Bug,
@@ -56,14 +57,16 @@ enum Sort {
 }
 
 /// Lanes or an operation that wait.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Waits<'a> {
     thread: &'a Place,
     /// For what, or which memory operation, in words.
     on: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Details<'a> {
     Bug(&'a BugKind),
@@ -111,7 +114,8 @@ enum Details<'a> {
 }
 
 /// An error of warpstep.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Noticed<'a> {
     /// What does not hold, as a clause.
     what: &'a str,
@@ -138,7 +142,8 @@ impl<'a> Noticed<'a> {
 }
 
 /// A thread at an instruction.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thread<'a> {
     /// The entry; empty when the host did it.
     kernel: &'a str,
@@ -164,7 +169,8 @@ pub struct Thread<'a> {
 }
 
 /// A call.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Call<'a> {
     /// The caller.
     function: &'a str,

@@ -3,12 +3,12 @@
 use super::terminal::{Text, in_place, inline};
 use crate::base::{FileId, Source, SourceMap, Span, Wording};
 use ariadne::{Color, Config, IndexType, Label as Mark, Report, ReportKind};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 
 /// How bad it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Nothing can be done with the input, or the program has a defect.
@@ -216,7 +216,8 @@ impl Diagnostic {
 }
 
 /// A message about the input: a launch file, PTX, a flag; or about what a program did.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message<'a> {
     /// The kind of message: a fixed name in kebab-case. Those of defects are listed in docs/reports.md.
     code: &'a str,
@@ -236,7 +237,8 @@ pub struct Message<'a> {
 }
 
 /// Another place that has to do with a message.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Secondary<'a> {
     place: Option<SourcePlace<'a>>,
     /// What is there.
@@ -244,21 +246,22 @@ struct Secondary<'a> {
 }
 
 /// A range of a file that was read. Lines and columns count from 1, columns in bytes; the end is exclusive.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourcePlace<'a> {
     /// Its name, as the user gave it.
     file: &'a str,
     /// The first line.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     line: u32,
     /// The first column.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     column: u32,
     /// The line of the end.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     end_line: u32,
     /// The column of the end.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     end_column: u32,
     /// Byte offset of the start.
     start: u32,

@@ -1,6 +1,5 @@
 //! What hunts, replays and minimised schedules came to.
 
-use super::data::Stopped;
 use super::diagnostic::Diagnostic;
 use super::limit::EndedEarly;
 use super::parts::{Exit, Extra};
@@ -16,14 +15,14 @@ use crate::explore::{Ended as Why, Ending, Hunted, Limits, Measure, Recorded, Ta
 use crate::launch::Unexpected;
 use crate::machine::{ControlModel, MemoryModel};
 use crate::program::env::ProgEnv;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
 
 /// The models that a verdict is about.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Models {
     /// The control model.
     pub control: ControlModel,
@@ -31,7 +30,7 @@ pub struct Models {
     pub memory: &'static str,
     /// Whether the lanes of an instruction access it together (`Some(false)`) or one by one. `None`: it has operations of
     /// its own. As data `whole`, `split` or null.
-    #[schemars(extend("enum" = ["whole", "split", null]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["whole", "split", null])))]
     pub lanes: Option<&'static str>,
 }
 
@@ -119,10 +118,11 @@ pub fn ending(
 }
 
 /// How a run ended.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ended {
     /// Why it ended early; null when it did not.
-    #[schemars(with = "Option<Stopped<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::report::data::Stopped<'_>>"))]
     stopped: Value,
     #[serde(flatten)]
     unexpected: Unexpected,
@@ -177,7 +177,8 @@ pub fn headline(ending: &Ending, env: &ProgEnv, sources: &SourceMap) -> String {
 pub const UNENDED: &str = "the default schedule did not come to its end:\n";
 
 /// A finding of a hunt, or a run that was replayed.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Found {
     /// The seed; null: the default schedule, or a schedule of a file.
     seed: Option<u64>,
@@ -292,15 +293,16 @@ pub fn summary(hunted: &Hunted, fair: bool, scope: &Scope<'_>) -> String {
 }
 
 /// A hunt.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hunt<'a> {
     exit: Exit,
     /// How schedules were made.
-    #[schemars(extend("enum" = ["random", "pct", "round-robin"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["random", "pct", "round-robin"])))]
     strategy: &'a str,
     models: &'a Models,
     /// Why it ended.
-    #[schemars(extend("enum" = ["done", "time", "interrupted", "memory", "unsupported", "internal"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["done", "time", "interrupted", "memory", "unsupported", "internal"])))]
     ended: &'a str,
     first_seed: u64,
     /// How many seeds were run.
@@ -330,7 +332,8 @@ pub fn shard(whole: &Whole, seeds: &std::ops::Range<u64>) -> String {
 }
 
 /// What PCT promises.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Bound {
     depth: u32,
     warps: u64,
@@ -418,7 +421,8 @@ pub fn left(decisions: usize) -> String {
 }
 
 /// A run that was seen again.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replay<'a> {
     /// What it shows.
     #[serde(flatten)]
@@ -430,7 +434,7 @@ pub struct Replay<'a> {
     /// Who ran from where to where.
     pub turns: Vec<&'a str>,
     /// Where the schedule did not fit (`--continue`).
-    #[schemars(with = "Option<Stopped<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::report::data::Stopped<'_>>"))]
     pub diverged: Option<Value>,
     /// What flags add.
     #[serde(flatten)]
@@ -481,7 +485,8 @@ pub fn shown(path: &Path) -> String {
 }
 
 /// A schedule made short.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Minimised {
     /// The exit code.
     pub exit: Exit,
@@ -504,7 +509,8 @@ pub struct Minimised {
 }
 
 /// A number before and after.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "named as what they are")]
 pub struct Change {
     pub before: u64,

@@ -22,7 +22,6 @@ pub use shown::Subject;
 pub use table::{ExpectedRow, ExpectedVerdicts, Group};
 pub use verdict::{asked, list, said, summary, up_to};
 
-use super::data::Stopped;
 use super::diagnostic::Diagnostic;
 use super::lockstep_machine::MutexRun;
 use super::parts::Exit;
@@ -37,7 +36,6 @@ use crate::litmus::table::TableError;
 use crate::litmus::tree::TermKind;
 use crate::litmus::{LitmusError, LitmusErrorKind as K, Outcomes, Truth};
 use crate::verdict::LimitKind;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -80,7 +78,8 @@ pub fn model_diagnostic(error: &CatError, sources: &SourceMap) -> Diagnostic {
 }
 
 /// All executions of a litmus test.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tested<'a> {
     exit: Exit,
     /// The test's name.
@@ -94,7 +93,7 @@ pub struct Tested<'a> {
     /// Why the search ended early, if it did.
     limit: Option<String>,
     /// Runs that stop before their end, one of each kind and place.
-    #[schemars(with = "Vec<Stopped<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::report::data::Stopped<'_>>"))]
     stopped: Vec<Value>,
     /// Kinds of runs that never end.
     endless: usize,

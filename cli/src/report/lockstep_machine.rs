@@ -10,12 +10,12 @@ use crate::litmus::lockstep_machine::{Agent, Compiled, Refused};
 use crate::memory::lockstep::{
     Asked, CPUS, Code, Entry, LANES, LENGTH, LOCATIONS, REGISTERS, REQUESTS, Step, TooBig, VALUES, WAVES,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 
 /// What the agents asked of the pool of mutexes in one fair run, always the same one.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MutexRun {
     /// Steps of all agents.
     pub steps: u64,
@@ -26,7 +26,8 @@ pub struct MutexRun {
 }
 
 /// What an agent asked of the pool of mutexes.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MutexUse {
     /// `W0` or `C0`.
     pub agent: String,

@@ -7,7 +7,6 @@ use crate::verdict::{
     CacheView, Event, Inside, LaneBytes, LineView, LockView, MarkView, MemoryStep, MemoryView, OperationView, Region,
     Rule, StepEnd, WhichCache, Who,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::LowerHex;
@@ -159,7 +158,8 @@ impl Launches {
 }
 
 /// The memory environment after a step of memory (`--show memory`). Masks are ranges, e.g. "0-3, 8", or "none".
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
     /// The operations in flight.
     operations: Vec<Operation>,
@@ -177,7 +177,7 @@ pub struct Environment {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     locks: Vec<HeldLock>,
     /// The step of memory after which it is like this, from 1.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     step: u64,
     /// That step, in words.
     text: String,
@@ -217,7 +217,8 @@ impl Environment {
 }
 
 /// A mutex that somebody has.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Owned {
     /// The warp.
     warp: String,
@@ -226,7 +227,8 @@ struct Owned {
 }
 
 /// The synchronisation fifo of a block's cache.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Fifo {
     block: u64,
     /// What is in it, in words; what leaves first comes first.
@@ -234,7 +236,8 @@ struct Fifo {
 }
 
 /// A lock of remote accesses.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct HeldLock {
     /// Of what.
     lock: String,
@@ -243,7 +246,8 @@ struct HeldLock {
 }
 
 /// An operation in flight.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Operation {
     launch: u32,
     block: u64,
@@ -285,14 +289,16 @@ impl Operation {
 }
 
 /// A statement of a memory program.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Statement {
     file: String,
     line: u32,
 }
 
 /// What a lane accesses.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Bytes {
     lane: u32,
     address: String,
@@ -312,7 +318,8 @@ impl Bytes {
 }
 
 /// A cache.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Cache {
     cache: Level,
     sets: u32,
@@ -322,9 +329,10 @@ struct Cache {
 }
 
 /// Which cache: the L2, or the L1 of a multiprocessor or of a block.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Level {
-    #[schemars(extend("enum" = [1, 2]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [1, 2])))]
     level: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     processor: Option<u32>,
@@ -351,7 +359,8 @@ impl Level {
 }
 
 /// A line of a cache.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Line {
     set: u32,
     line: u32,
@@ -364,7 +373,7 @@ struct Line {
     bytes: String,
     /// Indices of the operations that pin it.
     pins: Vec<usize>,
-    #[schemars(extend("enum" = ["first", "normal"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["first", "normal"])))]
     class: &'static str,
 }
 
@@ -391,7 +400,8 @@ impl Line {
 }
 
 /// Locked banks of a multiprocessor's shared memory.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Locked {
     processor: u32,
     banks: String,

@@ -37,6 +37,8 @@ mod rules;
 pub mod run;
 mod safety;
 pub mod sarif;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod script;
 mod standing;
 mod stop;

@@ -1,11 +1,10 @@
 //! What is noted of a run that is no defect: zeros that were assumed, and accesses that a check could not follow.
 
-use super::diagnostic::{SourcePlace, place};
+use super::diagnostic::place;
 use super::words::{counted, plural};
 use crate::base::{Pc, SourceMap};
 use crate::check::Relied;
 use crate::program::env::ProgEnv;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -13,11 +12,13 @@ use serde_json::{Value, json};
 const NAMED: usize = 3;
 
 /// Accesses whose origin was lost (`--check bounds`).
-#[derive(Clone, Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostReport(Vec<Lost>);
 
 /// Accesses of an instruction whose origin was lost.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Lost {
     /// How many.
     accesses: u64,
@@ -25,7 +26,7 @@ struct Lost {
     #[serde(skip)]
     line: String,
     /// The instruction.
-    #[schemars(with = "Option<SourcePlace<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::report::diagnostic::SourcePlace<'_>>"))]
     place: Value,
 }
 
@@ -59,11 +60,13 @@ impl LostReport {
 }
 
 /// Buffers whose zeros were relied on though nobody had said what they hold.
-#[derive(Clone, Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReliedReport(Vec<Assumed>);
 
 /// A buffer whose zeros were relied on.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Assumed {
     /// The buffer.
     name: String,
@@ -73,7 +76,7 @@ struct Assumed {
     #[serde(skip)]
     line: String,
     /// The instruction that read it.
-    #[schemars(with = "Option<SourcePlace<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::report::diagnostic::SourcePlace<'_>>"))]
     place: Value,
 }
 

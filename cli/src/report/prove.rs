@@ -1,6 +1,5 @@
 //! What a proof came to, as text and as JSON.
 
-use super::data::Stopped;
 use super::hunt::{Ended, Models, length, shown};
 use super::parts::{Exit, Extra};
 use super::stop::StopReport;
@@ -13,11 +12,9 @@ use crate::explore::{Endless, Ends, Progress, Proof, Proved as Verdict, Recorded
 use crate::machine::ControlModel;
 use crate::machine::walk::{Exchanged, Growth, Unlike};
 use crate::program::env::ProgEnv;
-use crate::verdict::{Kind, LimitKind, Standing};
-use schemars::JsonSchema;
+use crate::verdict::{Kind, LimitKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -213,12 +210,13 @@ pub fn kept(file: &Path, limit: LimitKind) -> String {
 }
 
 /// All schedules of a launch.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Proved<'a> {
     /// The exit code.
     pub exit: Exit,
     /// The answer.
-    #[schemars(extend("enum" = ["holds", "refuted", "limit"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["holds", "refuted", "limit"])))]
     verdict: &'a str,
     /// The models that the verdict is about.
     models: &'a Models,
@@ -239,12 +237,12 @@ pub struct Proved<'a> {
     /// Runs that stop with a defect.
     defects: Vec<FoundRun>,
     /// Where the warps were in the last state of a search that a limit ended.
-    #[schemars(with = "Vec<Standing>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::verdict::Standing>"))]
     standing: Value,
     /// Runs that never end.
     endless: Vec<Never>,
     /// Where runs never end: whether they do under each control model: ends, endless, limit, or the defect that stops some.
-    #[schemars(with = "BTreeMap<String, String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, String>"))]
     controls: Map<String, Value>,
     /// Checks that look at runs, and at how many of those that are shown they looked; null without such checks.
     pub looked_at_runs: Option<Looked<'a>>,
@@ -254,7 +252,8 @@ pub struct Proved<'a> {
 }
 
 /// A smaller question that was answered: the same program with fewer threads.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Fewer {
     /// Blocks of each launch at most.
     blocks: u32,
@@ -274,7 +273,8 @@ impl Fewer {
 }
 
 /// Agents that are alike and were not told apart: how many of each kind.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Exchange {
     /// Blocks.
     blocks: Vec<u32>,
@@ -303,7 +303,8 @@ impl Exchange {
 }
 
 /// Something that a search found, shown by an ordinary run.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FoundRun {
     /// In how many states it was found.
     states: u64,
@@ -314,7 +315,8 @@ struct FoundRun {
 }
 
 /// A run that never ends.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Never {
     #[serde(flatten)]
     found: FoundRun,
@@ -323,14 +325,15 @@ struct Never {
     /// Cycles of the kind.
     times: u64,
     /// Why it never ends.
-    #[schemars(with = "Stopped<'_>")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::report::data::Stopped<'_>"))]
     why: Value,
     /// Whether an eviction or write-back, which no model promises, would leave these states.
     silent: bool,
 }
 
 /// Checks that look at runs.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Looked<'a> {
     checks: &'a [String],
     /// Runs that they looked at.

@@ -6,7 +6,6 @@
 
 use super::stop::StopReport;
 use crate::base::{FileId, Pc, SourceMap, Span};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -19,7 +18,8 @@ pub struct Roots {
 }
 
 /// A line of a file, for programs that show reports beside the source.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spot {
     /// Relative to the root of the project, where it lies there.
     pub file: String,

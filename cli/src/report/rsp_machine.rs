@@ -14,7 +14,6 @@ use crate::memory::rsp::{
     Cache, Function, Hygiene, Instruction, Level, Location, Lock, Mark, Move, Operand, Program, Reach, Register,
     System, Update,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -334,7 +333,8 @@ pub enum Compared {
 }
 
 /// What the axioms say of the executions that the machine shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AxiomsSay {
     /// Nothing: the program is too long, has local memory, or there was no time left.
@@ -350,7 +350,8 @@ pub enum AxiomsSay {
 }
 
 /// The executions of the machine beside the axioms.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BesideAxioms {
     /// What these say.
     pub say: AxiomsSay,

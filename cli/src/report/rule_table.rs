@@ -4,11 +4,11 @@
 
 use super::parts::Exit;
 use crate::verdict::Rule;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A rule of the report as the table has it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleRow {
     /// The rule.
     #[serde(rename = "id")]
@@ -52,7 +52,8 @@ pub fn text(rows: &[RuleRow]) -> String {
 }
 
 /// The rules of the report.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rules<'a> {
     /// The exit code.
     pub exit: Exit,

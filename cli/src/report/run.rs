@@ -8,11 +8,9 @@ use super::words::counted;
 use crate::check::Check;
 use crate::launch::{Mismatch, Outcome, OutputMismatch, Scalar, Unexpected, Value};
 use crate::machine::Stats;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -105,7 +103,8 @@ pub fn values(name: &str, ty: Scalar, bytes: &[u8]) -> String {
 }
 
 /// A run that came to its end.
-#[derive(Clone, Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finished<'a> {
     /// The launches, in order.
     pub launches: &'a [Stats],
@@ -132,7 +131,7 @@ pub struct Finished<'a> {
     /// The checks that were asked for.
     pub checks: Vec<String>,
     /// Buffers and variables that were asked for (`--print`), by name.
-    #[schemars(with = "BTreeMap<String, Contents>")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Contents>"))]
     pub buffers: Map<String, Json>,
     /// The hash of the final memory (`--hash`).
     pub memory_hash: Option<String>,
@@ -199,7 +198,8 @@ impl<'a> Finished<'a> {
 }
 
 /// The contents of a buffer.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Contents {
     /// The element type.
     r#type: &'static str,

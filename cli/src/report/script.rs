@@ -9,11 +9,11 @@ use crate::base::SourceMap;
 use crate::explore::Ending;
 use crate::program::env::ProgEnv;
 use crate::verdict::LimitKind;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How runs of a script end.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundEnd {
     /// How they end.
     #[serde(flatten)]
@@ -50,12 +50,13 @@ impl FoundEnd {
 }
 
 /// All orders of a host script, or those of many seeds.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Orders<'a> {
     /// The exit code.
     pub exit: Exit,
     /// The answer: all orders were gone through and none is a defect, one is, or not all were gone through.
-    #[schemars(extend("enum" = ["holds", "refuted", "limit"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["holds", "refuted", "limit"])))]
     verdict: &'static str,
     /// The models that it is about.
     models: &'a Models,

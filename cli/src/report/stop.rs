@@ -12,7 +12,6 @@ use super::words::{awaited, counted, often, plural, program, who};
 use crate::base::{FileId, Pc, SourceMap, Span, files};
 use crate::program::env::ProgEnv;
 use crate::verdict::{BugKind, Internal, LimitKind, Operation, Place, Stop, StuckKind, Waiting};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -326,7 +325,8 @@ fn runs(calls: &[Pc]) -> Vec<(usize, Pc)> {
 }
 
 /// A line of CUDA source, by `.loc` and `.file`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cuda {
     /// As the PTX names it.
     pub(super) file: String,

@@ -1,20 +1,20 @@
 //! What is told of a suppressed defect.
 
-use super::diagnostic::{SourcePlace, place};
+use super::diagnostic::place;
 use super::location::physical;
 use crate::base::SourceMap;
 use crate::launch::Suppression;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Why a defect does not make the command fail.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suppressed {
     /// The entry's reason.
     pub(super) reason: String,
     /// The entry in the suppression file.
-    #[schemars(with = "Option<SourcePlace<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::report::diagnostic::SourcePlace<'_>>"))]
     place: Value,
     /// The same in a line.
     #[serde(skip)]

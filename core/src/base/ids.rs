@@ -1,6 +1,5 @@
 //! Newtyped ids.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// A source file of a [`SourceMap`](super::SourceMap).
@@ -10,12 +9,14 @@ pub struct FileId(pub u32);
 /// A program address: an index into a program environment's instructions (the report's `ProgAddr`, 5.1.2).
 ///
 /// As data it is an object with [`Pc::KEY`]: who knows the sources puts the instruction's place there.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Address", into = "Address")]
 pub struct Pc(pub u32);
 
 /// A program address as data.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Address {
     #[serde(rename = "@instruction")]
     number: u32,

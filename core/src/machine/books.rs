@@ -3,11 +3,11 @@
 use crate::machine::config::Engine;
 use crate::machine::device::message::GridId;
 use crate::verdict::LimitKind;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a grid's run did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Blocks completed.
     pub blocks: u64,

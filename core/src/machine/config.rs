@@ -4,12 +4,12 @@ use crate::machine::bounds::Bounds;
 use crate::machine::control::Grouping;
 use crate::memory::MemoryModel;
 use crate::memory::fermi::model::DeviceModel;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 /// Control models by name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ControlModel {
     /// The report's token stack.

@@ -2,12 +2,12 @@
 
 use super::AccessId;
 use crate::base::{Frame, LANES, LaneMask, Pc, number};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::cell::Cell;
 
 /// The kind of a memory access.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AccessKind {
     /// A load.

@@ -2,15 +2,15 @@
 
 use super::{Class, Inside, Kind, Place, Space, Token, Who};
 use crate::base::{LaneMask, Pc};
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// Why a run never ends: who runs on, what they read, and who does not come to write it.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hang {
     /// What it is called. `None`: nobody has looked, or the search that would tell reached its limit.
     #[serde(serialize_with = "named")]
-    #[schemars(with = "String", extend("enum" = ["simt-deadlock", "starvation", "mixed", "livelock", "endless"]))]
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = ["simt-deadlock", "starvation", "mixed", "livelock", "endless"])))]
     pub class: Option<Class>,
     /// Who runs on: one for the lanes of a warp that go through the same instructions.
     pub spinners: Vec<Spinner>,
@@ -30,7 +30,8 @@ pub struct Hang {
 }
 
 /// A location that is waited for by `cas` or `exch`, and that another thread has taken so and not given back.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lock {
     /// Its address in the generic address space.
     pub address: u64,
@@ -38,7 +39,7 @@ pub struct Lock {
     pub block: Option<u64>,
     /// The buffer or variable that it lies in.
     #[serde(flatten, serialize_with = "spot")]
-    #[schemars(with = "Spot")]
+    #[cfg_attr(feature = "schema", schemars(with = "Spot"))]
     pub inside: Option<Inside>,
     /// Who holds it, and the instruction that took it.
     pub holder: Place,
@@ -60,7 +61,8 @@ pub struct Taken {
 }
 
 /// Lanes of a warp that run on.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spinner {
     /// The warp.
     #[serde(skip)]
@@ -73,7 +75,8 @@ pub struct Spinner {
 }
 
 /// A location that is read again and again.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpinRead {
     /// Its address in the generic address space.
     pub address: u64,
@@ -83,7 +86,7 @@ pub struct SpinRead {
     pub block: Option<u64>,
     /// The buffer or variable that it lies in.
     #[serde(flatten, serialize_with = "spot")]
-    #[schemars(with = "Spot")]
+    #[cfg_attr(feature = "schema", schemars(with = "Spot"))]
     pub inside: Option<Inside>,
     /// The values that are read.
     pub values: Vec<u64>,
@@ -94,7 +97,8 @@ pub struct SpinRead {
 }
 
 /// Lanes that execute nothing.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocked {
     /// The warp.
     #[serde(skip)]
@@ -107,7 +111,8 @@ pub struct Blocked {
 }
 
 /// What holds lanes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Holds {
     /// A token that is not popped, and the instruction that pushed it.
@@ -136,20 +141,22 @@ pub enum Holds {
 }
 
 /// The tokens of a warp, the top last, each with the instruction that pushed it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stack {
     /// The warp.
     #[serde(flatten, serialize_with = "warp")]
-    #[schemars(with = "Warp")]
+    #[cfg_attr(feature = "schema", schemars(with = "Warp"))]
     pub who: Who,
     /// Its tokens; as data, the top first.
     #[serde(serialize_with = "pushed")]
-    #[schemars(with = "Vec<Pushed>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Pushed>"))]
     pub tokens: Vec<(Token, Pc)>,
 }
 
 /// A token of a stack, as data.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Pushed {
     /// The token.
     token: Token,
@@ -162,7 +169,8 @@ fn pushed<S: Serializer>(stack: &[(Token, Pc)], serializer: S) -> Result<S::Ok, 
 }
 
 /// Blocks that are not issued before others end.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unissued {
     /// The index of the first of them.
     pub first: u64,
@@ -173,7 +181,8 @@ pub struct Unissued {
 }
 
 /// A warp as data.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Warp {
     /// Its block.
     block: u64,
@@ -186,7 +195,8 @@ fn warp<S: Serializer>(who: &Who, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 /// A place in memory as data.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Spot<'a> {
     /// The buffer or variable, if it has a name.
     name: Option<&'a str>,

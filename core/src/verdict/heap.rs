@@ -1,11 +1,11 @@
 //! The life of memory that device code allocates.
 
 use super::Place;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Who allocated a block, and who freed it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lifetime {
     /// The call of `malloc`.
     pub allocated: Place,
@@ -14,7 +14,8 @@ pub struct Lifetime {
 }
 
 /// Blocks that one instruction allocated and nobody freed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeakSite {
     /// The instruction, and the thread that allocated the block at the lowest address.
     #[serde(rename = "thread")]

@@ -1,11 +1,11 @@
 //! What is wrong with a texture or surface instruction (D-texture-defects).
 
 use super::Kind;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What an operand must name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ImageKind {
     /// A texture: a handle, or a `.texref`.
@@ -39,7 +39,8 @@ impl ImageKind {
 }
 
 /// What is wrong with a texture or surface instruction.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "problem", rename_all = "kebab-case")]
 #[expect(
     missing_docs,

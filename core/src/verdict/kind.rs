@@ -4,7 +4,6 @@
 //! people write it into their files. Descriptions are for tools that list the rules of a program (SARIF), and for
 //! `docs/reports.md`. They stand here, not in `report`, so that a kind is one row (D-defect-table).
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A kind in words.
@@ -21,7 +20,8 @@ pub struct Description {
 macro_rules! kinds {
     ($($variant:ident $id:literal $short:literal $full:literal $help:literal;)*) => {
         /// The name of a way to stop, without its particulars.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[expect(missing_docs, reason = "each row says what it means")]
         pub enum Kind { $(#[serde(rename = $id)] $variant,)* }
 
@@ -198,7 +198,8 @@ kinds! {
 }
 
 /// What a run that never ends is called.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Were the inactive lanes of the warps free to go on, every fair run would leave the cycle.

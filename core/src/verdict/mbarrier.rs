@@ -1,10 +1,10 @@
 //! What is wrong with an `mbarrier` instruction (D-mbarrier).
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is wrong with an `mbarrier` instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "problem", rename_all = "kebab-case")]
 pub enum BarrierProblem {
     /// The generic address is not one of shared memory.

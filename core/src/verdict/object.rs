@@ -1,11 +1,11 @@
 //! Objects of memory: buffers, variables, blocks of the heap, with their names.
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 
 /// What a block of memory is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AllocKind {
     /// A buffer of the host.
@@ -25,7 +25,8 @@ pub enum AllocKind {
 }
 
 /// A state space, as messages call it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "named as the state spaces of PTX")]
 pub enum Space {
@@ -83,15 +84,16 @@ pub struct Named {
 }
 
 /// Where in a buffer or variable an address lies.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inside {
     /// Its name, or "" when it has none; as data, null.
     #[serde(serialize_with = "Inside::as_name")]
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub name: String,
     /// What it is; as data, its state space.
     #[serde(rename = "space", serialize_with = "AllocKind::in_space")]
-    #[schemars(with = "Space")]
+    #[cfg_attr(feature = "schema", schemars(with = "Space"))]
     pub kind: AllocKind,
     /// Bytes from its start; from that of the block's shared memory, where that has no name here.
     pub offset: u64,

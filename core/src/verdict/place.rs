@@ -1,7 +1,6 @@
 //! Who acts, and where.
 
 use crate::base::{LaneMask, Pc};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A warp of a grid.
@@ -18,7 +17,8 @@ pub struct Who {
 /// An instruction as executed by a thread.
 ///
 /// As data it is marked by [`Place::KEY`]: who knows the sources puts there what is to be told of it.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "@thread")]
 pub struct Place {
     /// The number that the host gave to the program.

@@ -1,11 +1,11 @@
 //! A data race: two accesses that conflict, that nothing orders, and that are not morally strong (D-race).
 
-use super::{AccessKind, AllocKind, Inside, Space};
-use schemars::JsonSchema;
+use super::{AccessKind, AllocKind, Inside};
 use serde::Serialize;
 
 /// A data race between two accesses. The bug's place is the later one's, the other place the earlier one's.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Race {
     /// The access that came first in this run.
     pub first: Party,
@@ -13,7 +13,7 @@ pub struct Race {
     pub second: Party,
     /// The state space: global or shared.
     #[serde(serialize_with = "AllocKind::in_space")]
-    #[schemars(with = "Space")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::verdict::Space"))]
     pub space: AllocKind,
     /// Why nothing makes it good.
     pub cause: Unordered,
@@ -24,7 +24,8 @@ pub struct Race {
 }
 
 /// One access of a race.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Party {
     /// What it does.
     pub kind: AccessKind,
@@ -40,7 +41,8 @@ pub struct Party {
 }
 
 /// Why two conflicting accesses are a race; the farther apart the threads, the greater.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unordered {
     /// Lanes of one instruction write one location: which one stays is open.

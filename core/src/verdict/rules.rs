@@ -3,13 +3,13 @@
 //! Listed are the rules that the machine has. Each has one home in the code, marked `/// Rule: id`, and an entry in
 //! `spec-notes/`; a test compares the three.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 macro_rules! rules {
     ($($variant:ident = $id:literal,)*) => {
         /// A rule of the report.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[expect(missing_docs, reason = "the id says which rule of the report it is")]
         pub enum Rule { $(#[serde(rename = $id)] $variant,)* }
 

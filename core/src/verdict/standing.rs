@@ -1,16 +1,15 @@
 //! Where the warps were when a run was ended from outside.
 
 use super::{Place, WaitingFor};
-use crate::base::Pc;
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// Live lanes that stand at one instruction, of all warps of a launch.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Standing {
     /// The instruction, and those of the first warp that stand there.
     #[serde(serialize_with = "instruction")]
-    #[schemars(with = "Pc")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::base::Pc"))]
     pub place: Place,
     /// What they wait for.
     #[serde(rename = "waiting_for")]

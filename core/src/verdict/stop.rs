@@ -6,10 +6,9 @@
 
 use super::{
     AllocKind, BarrierProblem, FormatProblem, Hang, ImageProblem, Inside, Kind, LeakSite, Lifetime, NeverPopped,
-    Origin, Place, Race, Space, Violation, Who,
+    Origin, Place, Race, Violation, Who,
 };
 use crate::base::{LaneMask, Pc};
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::panic::Location;
 
@@ -110,7 +109,8 @@ pub struct Bug {
 }
 
 /// How an address lies to a block of memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "relation", content = "distance", rename_all = "lowercase")]
 pub enum Relation {
     /// So many bytes before its start.
@@ -122,7 +122,8 @@ pub enum Relation {
 }
 
 /// The block of memory nearest to a wrong address.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nearest {
     /// Its name (buffer or variable), or "" when it has none.
     pub name: String,
@@ -140,7 +141,8 @@ pub struct Nearest {
 }
 
 /// The ways a program can break a rule.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "fields are named for what they are: addresses, sizes in bytes, masks of lanes")]
 pub enum BugKind {
@@ -171,7 +173,7 @@ pub enum BugKind {
         write: bool,
         space: &'static str,
         #[serde(serialize_with = "AllocKind::in_space")]
-        #[schemars(with = "Space")]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::verdict::Space"))]
         actual: AllocKind,
     },
     /// A write to constant memory or kernel parameters.
@@ -181,7 +183,7 @@ pub enum BugKind {
         /// It does write.
         write: bool,
         #[serde(serialize_with = "AllocKind::in_space")]
-        #[schemars(with = "Space")]
+        #[cfg_attr(feature = "schema", schemars(with = "crate::verdict::Space"))]
         actual: AllocKind,
     },
     /// A register or byte that was never written decides something (D-undefined).
@@ -235,7 +237,7 @@ pub enum BugKind {
     /// A defect of which there is nothing more to know than its kind and place: `trap`, `brkpt`, a division by zero (reported
     /// under `--check div0` only; D-div0).
     #[serde(serialize_with = "nothing")]
-    #[schemars(with = "Nothing")]
+    #[cfg_attr(feature = "schema", schemars(with = "Nothing"))]
     Plain(Kind),
     /// A call through an address that is no function's.
     BadCallTarget { address: u64 },
@@ -253,7 +255,7 @@ pub enum BugKind {
     BadFormat {
         /// As data, the conversion as the program wrote it; null for a string without an end.
         #[serde(rename = "conversion", serialize_with = "conversion")]
-        #[schemars(with = "Option<String>")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         problem: FormatProblem,
     },
     /// Two accesses that nothing orders (D-race).
@@ -263,7 +265,8 @@ pub enum BugKind {
 }
 
 /// A defect without particulars, as data.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Nothing {}
 
 fn nothing<S: Serializer>(_: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
@@ -275,7 +278,8 @@ fn conversion<S: Serializer>(problem: &FormatProblem, serializer: S) -> Result<S
 }
 
 /// Lanes of the same block that are not where others wait for them.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
     /// Their warp.
     pub warp: u32,
@@ -289,7 +293,8 @@ pub struct Elsewhere {
 }
 
 /// What lanes do that are not where others wait for them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Doing {
     /// They go on here.
@@ -303,7 +308,8 @@ pub enum Doing {
 }
 
 /// What an undefined value was used for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum UninitUse {
     /// As an address.
@@ -315,7 +321,8 @@ pub enum UninitUse {
 }
 
 /// What a warp or lanes of it wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WaitingFor {
     /// A barrier of the block; 16 is that of the cluster.
@@ -382,7 +389,8 @@ pub struct Operation {
 }
 
 /// What takes memory of this computer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Taker {
     /// All of a run: the device, and who observes it.
     #[serde(rename = "the run and its checks")]
@@ -399,7 +407,8 @@ pub enum Taker {
 }
 
 /// Which budget ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum LimitKind {
     /// Warp instructions.
@@ -419,7 +428,7 @@ pub enum LimitKind {
     /// races.
     Stray(
         #[serde(serialize_with = "Pc::number")]
-        #[schemars(with = "u32")]
+        #[cfg_attr(feature = "schema", schemars(with = "u32"))]
         Pc,
     ),
     /// Any lanes of a group may run without the others, and groups of so many have too many parts to be gone through.
@@ -472,7 +481,7 @@ pub enum LimitKind {
         kept: u64,
         /// The address in the program.
         #[serde(rename = "pc", serialize_with = "Pc::number")]
-        #[schemars(with = "u32")]
+        #[cfg_attr(feature = "schema", schemars(with = "u32"))]
         at: Pc,
     },
     /// What a search keeps of states, in bytes.

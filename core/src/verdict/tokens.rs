@@ -2,11 +2,11 @@
 
 use super::{Place, Rule, Who};
 use crate::base::{LaneMask, Pc};
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// The kinds of tokens.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TokenKind {
     /// Pushed by `ssy`: lanes meet again.
@@ -20,7 +20,8 @@ pub enum TokenKind {
 }
 
 /// A token: whom it activates, and where.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Token {
     /// Its kind.
     pub kind: TokenKind,
@@ -104,11 +105,12 @@ impl Property {
 }
 
 /// A warp's state that violates a property: an error of the injection or of the machine, not of the program.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violation {
     /// The property of the report's chapter 6.
     #[serde(serialize_with = "Property::as_name")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub property: Property,
     /// The last rule of the branching algorithm that fired in the warp.
     pub rule: Option<Rule>,
@@ -120,7 +122,7 @@ pub struct Violation {
     pub active: LaneMask,
     /// The lanes disabled by a break, a return, an exit.
     #[serde(serialize_with = "disabled")]
-    #[schemars(with = "Disabled")]
+    #[cfg_attr(feature = "schema", schemars(with = "Disabled"))]
     pub disabled: [LaneMask; 3],
     /// The token stack, the top last; as data, first.
     #[serde(rename = "tokens", serialize_with = "top_first")]
@@ -128,7 +130,8 @@ pub struct Violation {
 }
 
 /// Disabled lanes as data.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Disabled {
     /// By a break.
     r#break: LaneMask,
@@ -147,7 +150,8 @@ fn top_first<S: Serializer>(stack: &[Token], serializer: S) -> Result<S::Ok, S::
 }
 
 /// A token that is never popped, with lanes that wait for it.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NeverPopped {
     /// The warp.
     #[serde(skip)]

@@ -2,11 +2,11 @@
 
 use super::Inside;
 use crate::base::Pc;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Where an undefined value comes from.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A register that its thread had not written; its name, if it has one.
@@ -30,7 +30,8 @@ pub enum Origin {
 }
 
 /// Who would have written a byte of memory.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "written", content = "writers", rename_all = "lowercase")]
 pub enum Writers {
     /// These instructions wrote other bytes of the same variable or buffer before.

@@ -14,7 +14,6 @@ use crate::verdict::{Event, Needs, Sink, Stop, Traffic, Who};
 use cache::Cache;
 use directory::{Directory, HASHES};
 use fixedbitset::FixedBitSet;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -52,7 +51,8 @@ impl Default for Hardware {
 }
 
 /// Messages that were counted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counters {
     /// Requests for mutexes that were sent to the pool; each is answered.
     pub mutex_requests: u64,
@@ -85,7 +85,8 @@ pub struct Counters {
 }
 
 /// Bytes on the way between compute units, caches, the directory and the pool.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bandwidth {
     /// What is sent without lockstep sequential consistency, too: loads that miss, what is written through, and answers.
     pub baseline: u64,

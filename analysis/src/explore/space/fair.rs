@@ -18,7 +18,6 @@ use crate::base::words;
 use crate::explore::strong::{Steps, parts};
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// States between two questions whether there is time left.
@@ -26,7 +25,8 @@ const PATIENCE: u32 = 1 << 12;
 
 words! {
     /// What a scheduler promises.
-    #[derive(Serialize, JsonSchema)]
+    #[derive(Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum Fairness {
         /// Who is able to step from some point on does.

@@ -3,17 +3,16 @@
 use super::data::PlaceValue;
 use super::verdict::aligned;
 use crate::litmus::Agreement;
-use crate::report::diagnostic::Message;
 use crate::report::parts::Exit;
 use crate::report::words::counted;
 use indexmap::IndexMap;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 
 /// Litmus tests on machines and under models.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agreements {
     /// The exit code.
     pub exit: Exit,
@@ -24,7 +23,8 @@ pub struct Agreements {
 }
 
 /// A test on machines and under models.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TestAgreement {
     /// Its file.
     pub path: String,
@@ -37,12 +37,13 @@ pub struct TestAgreement {
     /// The outcomes that some model allows or some engine shows.
     pub outcomes: Vec<OutcomeRow>,
     /// What is wrong with the file, or why no model fits it.
-    #[schemars(with = "Vec<Message<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::report::diagnostic::Message<'_>>"))]
     pub problems: Vec<Value>,
 }
 
 /// What a model allows of a test.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelAllows {
     /// The model.
     pub model: String,
@@ -53,7 +54,8 @@ pub struct ModelAllows {
 }
 
 /// What an engine shows of a test.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EngineShows {
     /// The engine: its control model and its memory.
     pub engine: String,
@@ -72,13 +74,14 @@ pub struct EngineShows {
 }
 
 /// How an engine agrees with a model about a test.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Under {
     /// The model.
     pub model: String,
     /// `inside`: the model allows all that the engine shows. `beyond`: it forbids some of it. `limit`: a limit was reached before that
     /// was settled.
-    #[schemars(extend("enum" = ["inside", "beyond", "limit", "unsupported"]))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["inside", "beyond", "limit", "unsupported"])))]
     pub agreement: &'static str,
     /// How many outcomes the engine shows and the model forbids.
     pub beyond: usize,
@@ -89,7 +92,8 @@ pub struct Under {
 }
 
 /// An outcome under all models and on all engines.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeRow {
     /// The values of what the test asks about.
     pub values: Vec<PlaceValue>,
@@ -102,7 +106,8 @@ pub struct OutcomeRow {
 }
 
 /// An engine under a model, over all tests.
-#[derive(Clone, Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EngineCounts {
     /// The engine.
     pub engine: String,

@@ -1,16 +1,14 @@
 //! What the axioms say of litmus tests, as data: JSON is this, text and pictures are made of it.
 
 use crate::launch::{Mismatch, Value as Typed};
-use crate::report::data::Stopped;
-use crate::report::diagnostic::Message;
 use crate::report::parts::Exit;
 use crate::report::stop::Cuda;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// What models say of litmus tests.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Consistency {
     /// The exit code.
     pub exit: Exit,
@@ -21,7 +19,8 @@ pub struct Consistency {
 }
 
 /// A test under one or more models.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TestVerdicts {
     /// Its file.
     pub path: String,
@@ -35,12 +34,13 @@ pub struct TestVerdicts {
     /// One for each model.
     pub verdicts: Vec<ModelVerdict>,
     /// What is wrong with the file, or why no model fits it.
-    #[schemars(with = "Vec<Message<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::report::diagnostic::Message<'_>>"))]
     pub problems: Vec<Value>,
 }
 
 /// The dimensions of a launch.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dimensions {
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
@@ -49,7 +49,8 @@ pub struct Dimensions {
 }
 
 /// A thread of a launch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spot {
     /// Its block's index.
     pub block: [u32; 3],
@@ -58,7 +59,8 @@ pub struct Spot {
 }
 
 /// How a question was answered.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {
     /// The property holds.
@@ -88,7 +90,8 @@ impl Answer {
 }
 
 /// Numbers of verdicts.
-#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Tests.
     pub tests: usize,
@@ -105,7 +108,8 @@ pub struct Counts {
 }
 
 /// What a model says of a test.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelVerdict {
     /// The model.
     pub model: String,
@@ -131,7 +135,7 @@ pub struct ModelVerdict {
     pub mismatches: Vec<Mismatch>,
     /// Of a kernel: why a thread stops before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Stopped<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::report::data::Stopped<'_>>"))]
     pub defect: Option<Value>,
     /// An execution that shows the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +152,8 @@ pub struct ModelVerdict {
 }
 
 /// An execution of a litmus test.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LitmusExecution {
     /// Its events: initial writes, then those of each thread in program order.
     pub events: Vec<LitmusEvent>,
@@ -168,7 +173,8 @@ pub struct LitmusExecution {
 }
 
 /// An event of an execution.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LitmusEvent {
     /// Its number, from 0.
     pub number: usize,
@@ -210,7 +216,8 @@ pub struct LitmusEvent {
 }
 
 /// A part of an access.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartOf {
     /// The event of the first part.
     pub event: usize,
@@ -228,7 +235,8 @@ pub struct PartOf {
 }
 
 /// What an event does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the kinds of events of models")]
 pub enum EventKind {
@@ -240,7 +248,8 @@ pub enum EventKind {
 }
 
 /// A pair of a relation.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edge {
     /// The event that it leads from.
     pub from: usize,
@@ -251,7 +260,8 @@ pub struct Edge {
 }
 
 /// A flag that is raised, or an axiom that does not hold, with the events that show it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deciding {
     /// Its name.
     pub name: String,
@@ -262,7 +272,8 @@ pub struct Deciding {
 }
 
 /// An axiom that forbids what was asked for.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forbidden {
     /// The axiom, and what of the execution contradicts it.
     pub axiom: Deciding,
@@ -273,7 +284,8 @@ pub struct Forbidden {
 }
 
 /// An execution that never ends.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndlessExecution {
     /// What comes first, where that needs reads of other than the last values.
     pub prefix: Option<LitmusExecution>,
@@ -287,7 +299,8 @@ pub struct EndlessExecution {
 }
 
 /// A step of a thread.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LitmusStep {
     /// The thread's number.
     pub thread: u32,
@@ -304,7 +317,8 @@ pub struct LitmusStep {
 }
 
 /// What executions come to.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LitmusOutcome {
     /// The values of what the test asks about.
     pub values: Vec<PlaceValue>,
@@ -313,7 +327,8 @@ pub struct LitmusOutcome {
 }
 
 /// A register or location and its value.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceValue {
     /// As the condition names it.
     pub place: String,

@@ -2,11 +2,11 @@
 
 use crate::litmus::{Judged, NotExtracted};
 use crate::report::parts::Exit;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A race, or what no order of accesses explains, as a litmus test.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Extracted {
     /// The exit code.
     pub exit: Exit,
@@ -19,7 +19,8 @@ pub struct Extracted {
 }
 
 /// What a test is of.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Finding {
     /// A data race.
@@ -29,7 +30,8 @@ pub enum Finding {
 }
 
 /// What a model makes of what a run came to.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSays {
     /// The model.
     pub model: String,

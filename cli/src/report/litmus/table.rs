@@ -3,13 +3,13 @@
 use super::data::Answer;
 use crate::report::parts::Exit;
 use crate::report::words::counted;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A table of expected verdicts, and what differs.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpectedVerdicts {
     /// The exit code.
     pub exit: Exit,
@@ -24,7 +24,8 @@ pub struct ExpectedVerdicts {
 }
 
 /// Rows of a table with the same model, property and expected verdict.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// The model.
     pub model: String,
@@ -39,7 +40,8 @@ pub struct Group {
 }
 
 /// A row of a table with its answer.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpectedRow {
     /// The test, as the table names it.
     pub path: String,

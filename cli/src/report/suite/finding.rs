@@ -2,7 +2,6 @@
 
 use crate::base::SourceMap;
 use crate::launch::{Mismatch, OUTPUT_MISMATCH, OutputMismatch, RESULT_MISMATCH, Unexpected};
-use crate::report::data::Stopped;
 use crate::report::diagnostic::{Diagnostic, NOWHERE, Severity, said};
 use crate::report::roots::{Roots, Spot};
 use crate::report::sarif::Log;
@@ -12,12 +11,12 @@ use crate::report::words::counted;
 use crate::report::worst;
 use crate::report::{internal, run};
 use crate::verdict::{LimitKind, Stop};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// What was found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The name of the kind: of a defect, of what is wrong with the input, `limit`, `unsupported`.
     pub code: &'static str,
@@ -38,7 +37,7 @@ pub struct Finding {
     /// Why it does not make the test fail.
     pub accepted: Option<String>,
     /// The particulars, of a run that stopped, or a race.
-    #[schemars(with = "Option<Stopped<'_>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::report::data::Stopped<'_>>"))]
     pub stopped: Option<Value>,
     /// The buffer that is other than expected.
     pub mismatch: Option<Mismatch>,

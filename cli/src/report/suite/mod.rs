@@ -16,13 +16,13 @@ use super::roots::Roots;
 use super::sarif::Log;
 use super::stop::worst;
 use crate::verdict::LimitKind;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
 
 /// What came of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Everything is as it should be.
@@ -73,7 +73,8 @@ impl Status {
 }
 
 /// A file that was tested.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Case {
     /// The launch file or host script, relative to the root of the project.
     pub file: String,
@@ -123,7 +124,8 @@ impl Case {
 }
 
 /// How a suite ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
     /// All files were tested.
@@ -135,7 +137,8 @@ pub enum Ended {
 }
 
 /// How many files came to what.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "named as the statuses")]
 pub struct Counts {
     pub passed: usize,
@@ -159,7 +162,8 @@ impl Counts {
 }
 
 /// What came of all files.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suite<'a> {
     /// The exit code: of the gravest file.
     pub exit: Exit,
