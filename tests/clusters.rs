@@ -2,8 +2,8 @@
 //! it; what a search makes of it; what is told of its misuse (D-cluster).
 
 use crate::small::small;
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 use warpstep::check::Check;
 use warpstep::explore::space::{Options, explore};

@@ -4,9 +4,9 @@
 #[path = "conversions/model.rs"]
 mod model;
 
+use chacha20::ChaCha8Rng;
 use model::{Clamp, Format, Way, exponent};
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 use warpstep::Kernel;
 

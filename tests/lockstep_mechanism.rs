@@ -4,8 +4,8 @@
 mod model;
 mod shapes;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use shapes::{Agents, Shape, all, exchange, load, program, random, store};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

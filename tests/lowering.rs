@@ -4,9 +4,9 @@
 //! ignored where it is absent.
 
 use crate::shared;
+use chacha20::ChaCha8Rng;
 use libtest_mimic::Trial;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
 use warpstep::base::FileId;
 use warpstep::program::check::check;

@@ -3,8 +3,8 @@
 
 use crate::reference::Found;
 use crate::small::{Small, small};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use std::fmt::Write;
 use warpstep::explore::space::{Fairness, Options, Space, cycles_until, explore};
 use warpstep::machine::walk::Grain;

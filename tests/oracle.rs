@@ -6,9 +6,9 @@
 
 use crate::oracle_mutate::{KINDS, Kind, mutate};
 use crate::shared;
+use chacha20::ChaCha8Rng;
 use libtest_mimic::Trial;
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

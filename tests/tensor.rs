@@ -13,10 +13,10 @@ mod sparse;
 mod wmma;
 
 use super::hardware::probe::{Buffer, Probe};
+use chacha20::ChaCha8Rng;
 use figures::{Place, Shape, place};
 use model::{Adds, Kind, element};
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 
 /// An `mma` and how its operands lie in registers.

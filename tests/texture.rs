@@ -10,9 +10,9 @@ mod references;
 #[path = "texture/surfaces.rs"]
 mod surfaces;
 
+use chacha20::ChaCha8Rng;
 use model::{Form, Mode, Model, Shape};
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use warpstep::{Address, Element, Filter, Geometry, Kernel, Read, Texture};
 
 const PTX: &str = include_str!("texture/kernels.ptx");

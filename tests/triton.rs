@@ -10,9 +10,9 @@ mod products;
 #[path = "triton/rows.rs"]
 mod rows;
 
+use chacha20::ChaCha8Rng;
 use half::{bf16, f16};
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::path::Path;
 use warpstep::check::Check;
 use warpstep::{Argument, Kernel};

@@ -4,10 +4,10 @@
 #[path = "video/model.rs"]
 mod model;
 
+use chacha20::ChaCha8Rng;
 use model::Instruction;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 use warpstep::{Check, Kernel};
 

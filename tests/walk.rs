@@ -1,8 +1,8 @@
 //! A state is what the steps to it make it, whatever the walk looked at before: searches know states by their numbers, and
 //! go back and forth on one device.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use std::sync::Arc;
 use warpstep::base::SourceMap;
 use warpstep::explore::Odometer;

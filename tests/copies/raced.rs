@@ -1,8 +1,8 @@
 //! Races of all schedules (`prove --check races`) beside those of runs: a search finds one if and only if some run has one.
 
 use super::searched::{barriers, groups};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::SeedableRng;
 use warpstep::check::Check;
 use warpstep::machine::ControlModel;
 use warpstep::memory::MemoryModel;

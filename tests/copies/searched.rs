@@ -1,8 +1,8 @@
 //! Copies in flight are part of a state: a search that leaves out what nobody notices finds what one finds that leaves out nothing.
 
 use crate::small::small;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;
 use warpstep::explore::space::{Options, explore};
 use warpstep::machine::walk::Grain;

@@ -1,9 +1,9 @@
 //! A kernel for each instruction that computes registers from registers: the tables of forms say which there are.
 
 use super::pools::Sort;
+use chacha20::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 use warpstep::program::forms::{Form, OperandForm, OperandType, Role, Slot, Specific, Word, forms};
 use warpstep::program::types::{Class, type_info};

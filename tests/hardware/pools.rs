@@ -1,7 +1,7 @@
 //! Operands: words of 64 bits, by kind of type and place of the operand.
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// What sort of numbers an operand is taken from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -1,7 +1,7 @@
 //! What textures hold, and where they are fetched.
 
+use chacha20::ChaCha8Rng;
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
 /// A coordinate, in texels: anywhere, near the middles and the edges of texels, at steps of the weights, far away, no number.
 pub fn coordinate(random: &mut ChaCha8Rng, size: f32) -> f32 {

@@ -5,9 +5,9 @@ pub mod fetched;
 #[path = "texels.rs"]
 mod texels;
 
+use chacha20::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use std::path::Path;
 use warpstep::{Address, Filter, Geometry, Kernel, Read, Texture};

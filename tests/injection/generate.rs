@@ -5,8 +5,8 @@
 //! budget is used up a thread exits, which cuts off endless loops.
 
 use super::structured::{Emit, Structured};
+use chacha20::ChaCha8Rng;
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
 /// After so many blocks a thread exits.

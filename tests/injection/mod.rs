@@ -9,8 +9,8 @@ mod post_dominators;
 #[path = "../../core/src/program/flow/trial/structured.rs"]
 mod structured;
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 use warpstep::base::{FileId, LANES, lanes_of};
 use warpstep::check::Safety;

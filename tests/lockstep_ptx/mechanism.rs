@@ -2,8 +2,8 @@
 //! less, since its coalescer decides which of several lanes' stores stays.
 
 use super::{Case, Ends, mutexes};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use std::fmt::Write;
 use warpstep::explore::lockstep::{Grain as Steps, Options, Search};
 use warpstep::memory::lockstep::{Access, Instruction, Op, Outcome, Program, Readings, Source};

@@ -1,8 +1,8 @@
 //! Random sequences of operations by one thread, against counts in a plain structure.
 
 use super::{kernel, ptx};
+use chacha20::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 
 const SEQUENCES: u64 = 150;

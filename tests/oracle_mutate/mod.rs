@@ -1,7 +1,7 @@
 //! Mutations of PTX text.
 
+use chacha20::ChaCha8Rng;
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
 /// The kinds of mutation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

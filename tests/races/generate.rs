@@ -1,8 +1,8 @@
 //! Small random kernels: a few threads that access a few locations in every way, and synchronise in every way,
 //! sometimes.
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
 /// Threads in a warp of the kernels made here: few, so that a few threads make several warps.

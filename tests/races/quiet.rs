@@ -2,9 +2,9 @@
 
 use super::generate::{Kernel, kernel, pick};
 use super::{kernels, pairs_of, program};
+use chacha20::ChaCha8Rng;
 use rand::RngExt;
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use warpstep::check::{Benign, Check, Observers, Races, RacesOptions};

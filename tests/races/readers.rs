@@ -3,8 +3,8 @@
 
 use super::generate::{Kernel, pick};
 use super::program;
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 use std::sync::Arc;
 use warpstep::check::Races;

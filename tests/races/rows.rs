@@ -1,8 +1,8 @@
 //! Random kernels whose warps access memory row by row, as real kernels do, and now and then otherwise.
 
 use super::generate::{Kernel, pick};
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
 /// How a thread's word follows from its number in %r0; the word's number is in %r3 then.

@@ -1,8 +1,8 @@
 //! Litmus tests by chance in which threads hand data on: weak accesses behind flags, fences, atomic operations and barriers, of which
 //! enough is right that many have no race.
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// The test of a number.
 pub fn test(number: u64) -> String {

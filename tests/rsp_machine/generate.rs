@@ -1,7 +1,7 @@
 //! Programs with conditions, as a seed has it.
 
+use chacha20::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 use warpstep::base::FileId;
 use warpstep::litmus::parse;

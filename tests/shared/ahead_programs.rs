@@ -1,7 +1,7 @@
 //! Random launches whose blocks meet in memory in every way, and a comparison of several threads with one on them.
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 use std::sync::Arc;
 use warpstep::base::SourceMap;

@@ -1,7 +1,7 @@
 //! Programs at random, and a comparison of what is claimed of registers with what lanes hold in each step.
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use std::sync::Arc;

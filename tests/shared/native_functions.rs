@@ -1,8 +1,8 @@
 //! Random programs of functions that call each other and themselves, and that write down in which order their lanes run.
 
 use crate::native_programs::{CONTROLS, same_of};
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
 /// A ticket of an atomic counter is written down: the next word of the thread's, of 32 words in turn.

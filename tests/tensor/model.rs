@@ -1,9 +1,9 @@
 //! What an element of the result is, from the studies that D-mma-rounding names: in numbers of 64 bits, which hold all products
 //! and all sums of a block exactly, and in whole numbers where a sum is rounded once.
 
+use chacha20::ChaCha8Rng;
 use half::{bf16, f16};
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
 /// Types of elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,8 +6,8 @@ use super::figures::{self, Shape};
 use super::model::{Adds, Kind, element};
 use super::{get, put, words_of};
 use crate::hardware::probe::{Buffer, Probe};
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 
 struct Case {

@@ -3,8 +3,8 @@
 use super::model::{Adds, Kind, element};
 use crate::hardware::probe::{Buffer, Probe};
 use Kind::{B1, Bf16, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
+use chacha20::ChaCha8Rng;
 use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write as _;
 use warpstep::check::Check;
 

@@ -2,8 +2,8 @@
 //! launch wrote, read by the next one through a texture of the same memory.
 
 use super::PTX;
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use warpstep::{Check, Element, Filter, Geometry, Kernel, MemoryModel, Surface, Texture};
 
 /// A surface of two dimensions whose texels are read and written as elements of so many bytes.

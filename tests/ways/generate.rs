@@ -1,7 +1,7 @@
 //! Litmus tests by chance: a few threads that access a few locations in all the ways of their language.
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
 /// What tests use.

@@ -1,7 +1,7 @@
 //! Litmus tests by chance whose threads wait for each other in loops.
 
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
 /// The test of a number, for PTX or Vulkan.

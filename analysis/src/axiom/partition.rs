@@ -1,6 +1,7 @@
 //! Parts of accesses that overlap in part: the coarsest ones of which each access is made up.
 
 use super::program::{Place, Trace};
+use crate::base::sort;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +50,7 @@ impl Seen {
         let mut cuts: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for (location, ranges) in &self.ranges {
             let ends = |(offset, bytes): &(u32, u32)| [*offset, offset.saturating_add(*bytes)];
-            let edges: BTreeSet<u32> = ranges.iter().flat_map(ends).collect();
+            let edges = sort::set_of(ranges.iter().flat_map(ends));
             for (offset, bytes) in ranges {
                 let inside = edges.range(offset + 1..offset.saturating_add(*bytes).max(offset + 1));
                 cuts.entry(*location).or_default().extend(inside);

@@ -2,6 +2,7 @@
 
 use super::held::Held;
 use super::{Check, Coverage, Liveness, Races, RacesOptions, Safety, TraceHash, Uninit};
+use crate::base::sort;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Needs, Row, Rule, Sink, Stop, Who};
 use std::any::Any;
@@ -126,7 +127,7 @@ impl Observers {
     #[must_use]
     pub fn fired(&self) -> BTreeSet<Rule> {
         let all = self.get().map(Coverage::fired).into_iter().chain(self.get().map(Safety::fired));
-        all.flatten().copied().collect()
+        sort::set_of(all.flatten().copied())
     }
 
     /// Why a run stopped that came to `stop`: an undefined value that was held back for the sake of races came first.

@@ -9,7 +9,7 @@ use super::record::Recorded;
 use super::space::Options;
 use super::target::{Ending, Target};
 use super::{Limits, Measure};
-use crate::base::Span;
+use crate::base::{Span, sort};
 use crate::check::Observers;
 use crate::choice::Strategy;
 use crate::launch::Scalar;
@@ -178,7 +178,7 @@ fn stops(stop: &Stop, env: &ProgEnv) -> Fate {
         _ => stop.places(),
     };
     let mut spans: Vec<Span> = places.into_iter().filter_map(span).collect();
-    spans.sort_unstable_by_key(|s| (s.start, s.end));
+    sort::sort_by_key(&mut spans, |s| (s.start, s.end));
     spans.dedup();
     Fate::Stops(stop.kind(), spans)
 }

@@ -1,7 +1,7 @@
 //! What tells one defect from another.
 
 use super::{Ending, Played};
-use crate::base::Pc;
+use crate::base::{Pc, sort};
 use crate::verdict::{BugKind, Stop, StuckKind};
 use std::mem::{Discriminant, discriminant};
 
@@ -38,7 +38,7 @@ impl Signature {
                     Stop::Stuck(stuck) if matches!(**stuck, StuckKind::Endless { .. }) => circle.to_vec(),
                     _ => stop.places().into_iter().map(|p| p.pc).collect(),
                 };
-                pcs.sort_unstable();
+                sort::sort(&mut pcs);
                 pcs.dedup();
                 match stop {
                     Stop::Bug(bug) => Some(Self::Bug(discriminant(&bug.kind), pcs)),

@@ -1,6 +1,7 @@
 //! Hunting: many schedules of one target, one for each seed, on all cores.
 
 use super::{Ending, Limits, Played, Signature, Target, Way};
+use crate::base::sort;
 use crate::check::Observers;
 use crate::choice::{Fair, Menu, Observed, Site, Strategy};
 use crate::machine::Stopwatch;
@@ -157,7 +158,7 @@ impl Hunt<'_> {
         let Shared { next, late, cut, limited, mut findings, ours, .. } = shared;
         let end = next.min(self.seeds.end);
         let end = cut.map_or(end, |(seed, _)| end.min(seed));
-        findings.sort_by_key(|f| f.seed);
+        sort::sort_by_key(&mut findings, |f| f.seed);
         if !self.keep_going {
             // Larger seeds may have found others meanwhile; how many depends on the number of threads.
             findings.truncate(1);
@@ -209,7 +210,7 @@ impl Hunt<'_> {
             shown &= !found.is_empty() || self.interrupted.load(Ordering::Relaxed);
             found.into_iter().for_each(|old| add(&mut hunted.findings, Finding { times, ..old }));
         }
-        hunted.findings.sort_by_key(|f| f.seed);
+        sort::sort_by_key(&mut hunted.findings, |f| f.seed);
         shown
     }
 

@@ -5,7 +5,7 @@
 //! later, or several lanes of an instruction made one, by its lane's having gone on.
 
 use super::circle::{Circle, LaneId, Location, Reads, places};
-use crate::base::{Pc, lanes_of};
+use crate::base::{Pc, lanes_of, sort};
 use crate::machine::walk::State;
 use crate::program::env::ProgEnv;
 use crate::program::instr::{MemOp, Op};
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// The locks that lanes of the cycle wait for, as far as somebody is known to hold them.
 pub(super) fn locks(walk: &dyn State, circle: &Circle, taken: &[Taken], env: &ProgEnv) -> Vec<Lock> {
-    let live: BTreeSet<LaneId> = walk.lanes().into_iter().map(|(block, warp, l)| (block, warp, l.lane)).collect();
+    let live: BTreeSet<LaneId> = sort::set_of(walk.lanes().into_iter().map(|(block, warp, l)| (block, warp, l.lane)));
     let mut all = Vec::new();
     for (at, reads) in &circle.reads {
         let waits: Vec<_> = reads.by.iter().copied().filter(|(_, pc)| takes(env, *pc)).collect();

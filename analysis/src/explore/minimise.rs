@@ -6,6 +6,7 @@
 //! is what the run did, not what was proposed.
 
 use super::{Limits, Played, Signature, Target};
+use crate::base::sort;
 use crate::check::Observers;
 use crate::choice::{Alternative, Decision, Fair, Guided, Menu, Oracle, Part, Schedule};
 use crate::machine::Stopwatch;
@@ -62,7 +63,7 @@ impl Minimise<'_> {
     pub fn run(&self, schedule: &Schedule) -> Option<Minimised> {
         let (played, did) = self.play(schedule);
         let mut alternatives: Vec<_> = schedule.launches.iter().flatten().filter_map(taken).map(|d| d.what).collect();
-        alternatives.sort_unstable();
+        sort::sort(&mut alternatives);
         alternatives.dedup();
         // Of thousands of warps some must do.
         alternatives.truncate(ALTERNATIVES);

@@ -10,6 +10,7 @@ use super::circle::{Circle, Deeds, LaneId, Write};
 use super::leaving::{Leaving, lanes_of_agent};
 use super::progress::Progress;
 use super::space::{Fairness, Options, Progress as Counts, Space, explore};
+use crate::base::sort;
 use crate::machine::walk::Walk;
 use crate::verdict::LimitKind;
 use std::collections::BTreeSet;
@@ -48,7 +49,7 @@ pub(super) fn fair_runs_leave(
     over: &dyn Fn() -> Option<LimitKind>,
 ) -> Option<bool> {
     let mut parts = apart(walk, circle);
-    let all: BTreeSet<LaneId> = parts.iter().flat_map(|p| &p.lanes).copied().collect();
+    let all: BTreeSet<LaneId> = sort::set_of(parts.iter().flat_map(|p| &p.lanes).copied());
     while parts.len() > 1 {
         for part in parts.iter_mut().filter(|p| p.found.is_none()) {
             let mut walk = Leaving::of(walk, circle, &part.lanes, &all);
@@ -90,7 +91,7 @@ fn search(walk: &mut dyn Walk, over: &dyn Fn() -> Option<LimitKind>) -> (bool, O
 /// changes in the cycle they go on to do that, whoever steps.
 fn apart(walk: &mut dyn Walk, circle: &Circle) -> Vec<Part> {
     let lanes = walk.state().lanes();
-    let waiting: BTreeSet<u64> = lanes.iter().filter(|(.., l)| l.wait.is_some()).map(|(block, ..)| *block).collect();
+    let waiting = sort::set_of(lanes.iter().filter(|(.., l)| l.wait.is_some()).map(|(block, ..)| *block));
     let mut round = Part { lanes: BTreeSet::new(), found: None };
     let mut parts = Vec::new();
     if lanes.len() > LANES_APART {
@@ -111,9 +112,9 @@ fn apart(walk: &mut dyn Walk, circle: &Circle) -> Vec<Part> {
     // Those that are gone and have left operations behind.
     let mut agents = Vec::new();
     walk.agents(&mut agents);
-    let mut known: BTreeSet<LaneId> = parts.iter().flat_map(|p| &p.lanes).copied().collect();
+    let mut known: BTreeSet<LaneId> = sort::set_of(parts.iter().flat_map(|p| &p.lanes).copied());
     for left in agents.iter().map(lanes_of_agent) {
-        let left: BTreeSet<LaneId> = left.into_iter().filter(|l| known.insert(*l)).collect();
+        let left: BTreeSet<LaneId> = sort::set_of(left.into_iter().filter(|l| known.insert(*l)));
         if !left.is_empty() {
             parts.push(Part { lanes: left, found: None });
         }

@@ -9,7 +9,7 @@ use super::space::{Found, Graph, Move, Options, Progress as Counts, Reaches, Spa
 use super::symmetry::Symmetry;
 use super::target::{Ending, Target};
 use super::watched::{grain, walk};
-use crate::base::drop_beside;
+use crate::base::{drop_beside, sort};
 use crate::check::{Liveness, Observers, RacesOptions};
 use crate::choice::{Fair, Recorder};
 use crate::machine::walk::Walk;
@@ -159,7 +159,7 @@ impl Judge<'_> {
         if let Some(stop) = proof.shown().filter_map(|(shown, _)| shown.stop()).find(|stop| stop.is_ours()) {
             return Err(stop.clone());
         }
-        proof.outcomes.sort_by_key(|shown| !shown.recorded.played.ending.is_defect());
+        sort::sort_by_key(&mut proof.outcomes, |shown| !shown.recorded.played.ending.is_defect());
         let unexpected = |s: &Shown| matches!(s.recorded.played.ending, Ending::Unexpected(..));
         let defects = !proof.defects.is_empty() || !proof.unshown.defects.is_empty();
         let endless = !proof.endless.is_empty() || proof.unshown.endless > 0;

@@ -4,7 +4,7 @@
 //! parts before it. A report of a part says what it is a part of; parts are put together only when all of one hunt are there.
 
 use super::HuntState;
-use crate::base::complaints;
+use crate::base::{complaints, sort};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -136,7 +136,7 @@ pub fn join(parts: &[Part], whole: &Whole, keep_going: bool) -> Result<HuntState
         }
         sorted.push((k, part, own));
     }
-    sorted.sort_by_key(|(_, _, own)| own.number);
+    sort::sort_by_key(&mut sorted, |(_, _, own)| own.number);
     let of = sorted.first().map_or(1, |(_, _, own)| own.of);
     let missing = |number: &u32| !sorted.iter().any(|(_, _, own)| own.number == *number);
     let numbers: Vec<u32> = (1..=of).filter(missing).collect();

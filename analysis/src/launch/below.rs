@@ -7,6 +7,7 @@
 
 use super::file::{text_of, unreadable};
 use super::problem::ProblemKind;
+use crate::base::sort;
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
@@ -46,8 +47,8 @@ pub fn below(path: &Path) -> Result<Below, ProblemKind> {
             }
         }
     }
-    found.files.sort();
-    found.others.sort();
+    sort::sort(&mut found.files);
+    sort::sort(&mut found.others);
     Ok(found)
 }
 

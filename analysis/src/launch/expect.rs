@@ -1,6 +1,7 @@
 //! Results against expectations.
 
 use super::{At, Data, Expect, ExpectStdout, ProblemKind, Scalar, Value};
+use crate::base::sort;
 use serde::{Serialize, Serializer};
 
 /// How many differences a [`Mismatch`] keeps.
@@ -152,7 +153,7 @@ fn agree(expected: Value, got: Value, abs: f64, rel: f64) -> bool {
 
 fn sort(ty: Scalar, bytes: &[u8]) -> Vec<u8> {
     let mut elements: Vec<&[u8]> = bytes.chunks_exact(ty.size()).collect();
-    elements.sort_by(|a, b| match (ty.decode(a), ty.decode(b)) {
+    sort::sort_by(&mut elements, |a, b| match (ty.decode(a), ty.decode(b)) {
         (Value::Signed(x), Value::Signed(y)) => x.cmp(&y),
         (Value::Unsigned(x) | Value::Bits(x, _), Value::Unsigned(y) | Value::Bits(y, _)) => x.cmp(&y),
         (x, y) => x.real().total_cmp(&y.real()),
@@ -167,7 +168,7 @@ pub fn compare_output(expect: &ExpectStdout, found: &[u8]) -> Option<OutputMisma
     let lines = |text: &str| -> Vec<String> {
         let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
         if expect.sorted {
-            lines.sort();
+            sort::sort(&mut lines);
         }
         lines
     };

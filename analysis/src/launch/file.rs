@@ -8,7 +8,7 @@ use super::toml::{Item, Table, document};
 use super::wishes::wishes;
 use super::{Data, Images, SCALARS, Scalar, Texels};
 use crate::alu::image::Channel;
-use crate::base::{FileId, SourceMap, files};
+use crate::base::{FileId, SourceMap, files, sort};
 use crate::verdict::ImageKind;
 use indexmap::IndexMap;
 use std::ops::Range;
@@ -139,7 +139,7 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> ProblemKind {
 fn launch_files(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.file_name());
     let mut names: Vec<String> = names.filter_map(|n| n.into_string().ok()).filter(|n| n.ends_with(".toml")).collect();
-    names.sort();
+    sort::sort(&mut names);
     names
 }
 

@@ -2,7 +2,7 @@
 
 use super::file::{open, unreadable};
 use super::problem::{Problem, ProblemKind};
-use crate::base::{FileId, SourceMap};
+use crate::base::{FileId, SourceMap, sort};
 use crate::memory::fermi::program::{self, MempErrorKind, ProgramSet};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub fn memory_programs(folder: &Path, sources: &mut SourceMap) -> (ProgramSet, V
         Err(e) => return (ProgramSet::default(), unreadable(folder, &e).into()),
     };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(|p| is_memp(p)).collect();
-    paths.sort();
+    sort::sort(&mut paths);
     if paths.is_empty() {
         return (ProgramSet::default(), ProblemKind::NoMemoryPrograms { folder: folder.to_owned() }.into());
     }

@@ -2,7 +2,7 @@
 
 use super::problem::{At, Problem, ProblemKind};
 use super::{Number, Scalar};
-use crate::base::{FileId, SourceMap, Span};
+use crate::base::{FileId, SourceMap, Span, sort};
 use std::cell::RefCell;
 use std::ops::Range;
 use toml::Spanned;
@@ -87,7 +87,7 @@ impl<'t, 'a> Table<'t, 'a> {
     pub fn entries(&self) -> impl Iterator<Item = (String, At, Item<'t, 'a>)> {
         // The parser's table is sorted by name; a launch file means its order.
         let mut all: Vec<_> = self.table.iter().collect();
-        all.sort_by_key(|(key, _)| key.span().start);
+        sort::sort_by_key(&mut all, |(key, _)| key.span().start);
         all.into_iter().map(|(key, value)| {
             let name = key.get_ref().to_string();
             let item = self.item(&name, value);

@@ -1,6 +1,7 @@
 //! Whether a condition tells threads apart (D-alike).
 
 use super::tree::{Cond, Relation, Term, TermKind};
+use crate::base::sort;
 
 impl Cond {
     /// Whether it says the same when threads change places: `to` says which number takes a number's place.
@@ -17,14 +18,14 @@ impl Cond {
         };
         let joined = |list: &[Self], mark: &str| {
             let mut parts: Vec<String> = list.iter().map(|cond| cond.canonical(to)).collect();
-            parts.sort_unstable();
+            sort::sort(&mut parts);
             format!("({})", parts.join(mark))
         };
         match self {
             Self::Compare(left, relation, right) => {
                 let mut sides = [term(left), term(right)];
                 if matches!(relation, Relation::Eq | Relation::Ne) {
-                    sides.sort_unstable();
+                    sort::sort(&mut sides);
                 }
                 format!("{} {} {}", sides[0], relation.name(), sides[1])
             }

@@ -4,7 +4,7 @@
 //! cursor may stand anywhere, and whoever has an alternative puts it back. What would have fitted is kept for the
 //! furthest place at which a token was looked for in vain, since that tells best what is wrong.
 
-use crate::base::{Placed, Span};
+use crate::base::{Placed, Span, sort};
 use logos::Logos;
 
 /// The kind of a token.
@@ -204,7 +204,7 @@ impl<'s, K: Kind, S: Source<K>> Cursor<'s, K, S> {
     /// Where the text did not fit and what would have, in order and without repetition.
     pub(crate) fn stuck(&mut self) -> (usize, Vec<K::Expected>) {
         let (at, mut expected) = std::mem::take(&mut self.stuck);
-        expected.sort_unstable();
+        sort::sort(&mut expected);
         expected.dedup();
         (at, expected)
     }
@@ -350,7 +350,7 @@ pub(crate) fn lex<'s, K: Logos<'s, Source = str, Extras = ()>>(text: &'s str, fr
 
 /// What is wrong in the order of the text, and no more than so many, of which `too_many` tells.
 pub(crate) fn in_order<W>(mut found: Vec<(W, Span)>, most: usize, too_many: W) -> Vec<(W, Span)> {
-    found.sort_by_key(|(_, span)| *span);
+    sort::sort_by_key(&mut found, |(_, span)| *span);
     if let Some((_, last)) = found.get(most) {
         let last = *last;
         found.truncate(most);

@@ -21,12 +21,30 @@ pub trait Tier {
 
 /// What the compiler was told to expect of every processor.
 pub struct Baseline;
+/// Vectors of 256 bits at most: for code so large that a copy of it for wider ones is not worth its compile time.
+pub struct Middle;
 /// The best of what this processor has.
 pub struct Best;
 
 impl Tier for Baseline {
     fn run<G: WithSimd>(go: G) -> G::Output {
         go.with_simd(Scalar::new())
+    }
+}
+
+impl Tier for Middle {
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        match pulp::x86::V3::try_new() {
+            Some(simd) => simd.vectorize(go),
+            None => Baseline::run(go),
+        }
+    }
+
+    /// Elsewhere there are none that are wider.
+    #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        Best::run(go)
     }
 }
 

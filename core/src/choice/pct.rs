@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// Priorities with d − 1 change points.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pct {
     random: Seeded,
     /// The decisions at which a priority changes; the k-th of them gives priority k.

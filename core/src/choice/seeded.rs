@@ -5,12 +5,12 @@
 
 use super::{LANES_ALL, MICRO_END, MICRO_SILENT, MICRO_WANTED, Menu, Oracle, Pick, Site};
 use crate::verdict::Stop;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use std::num::NonZeroU32;
 
 /// The random oracle.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Seeded {
     seed: u64,
     stream: ChaCha8Rng,

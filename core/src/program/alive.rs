@@ -137,8 +137,8 @@ mod tests {
     use super::super::ops::IntOp;
     use super::*;
     use crate::base::Pc;
+    use chacha20::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     const SLOTS: u16 = 8;
 

@@ -6,6 +6,7 @@
 
 use super::env::ProgEnv;
 use super::instr::{Instr, Op};
+use crate::base::sort;
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -111,7 +112,7 @@ impl ProgEnv {
         for (pc, i) in (0..).zip(&self.code) {
             edges.extend(self.successors(pc, i).into_iter().map(|next| (next, pc)));
         }
-        edges.sort_unstable();
+        sort::sort(&mut edges);
         let mut found = FixedBitSet::with_capacity(self.code.len());
         let mut todo = vec![to];
         while let Some(pc) = todo.pop() {

@@ -5,7 +5,7 @@
 
 use super::error::{MAX_ERRORS, MAX_NESTING, SyntaxError, SyntaxErrorKind};
 use super::token::{Kind, Token};
-use crate::base::Span;
+use crate::base::{Span, sort};
 use logos::{Lexer, Logos};
 
 /// The complaints of a parse, bounded.
@@ -39,7 +39,7 @@ impl Errors {
 
     /// The complaints in the order of the text.
     pub(crate) fn finish(mut self) -> Vec<SyntaxError> {
-        self.list.sort_by_key(|e| e.span.start);
+        sort::sort_by_key(&mut self.list, |e| e.span.start);
         self.list
     }
 }

@@ -7,6 +7,7 @@
 use crate::axiom::program::Kind;
 use crate::axiom::program::{End, Known, Place, Program, Trace};
 use crate::axiom::question::{Limits, Question, Searched};
+use crate::base::sort;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a place may hold, by location and offset.
@@ -122,7 +123,7 @@ impl<'a> Runs<'a> {
         let Some(place) = trace.events[next].place else { return };
         let initial = self.program.initial_value(place);
         let known = self.values.get(&key(place)).into_iter().flatten().copied();
-        let values: BTreeSet<u64> = known.chain(initial).chain(self.constants.iter().copied()).collect();
+        let values = sort::set_of(known.chain(initial).chain(self.constants.iter().copied()));
         for value in values {
             reads.resize(next, None);
             reads.push(Some(value));

@@ -2,6 +2,7 @@
 
 use super::error::MAX_NODES;
 use crate::axiom::model::{Group, Model, Node, NodeId};
+use crate::base::sort;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 
@@ -145,7 +146,7 @@ impl Builder {
             last: place(g.last),
         };
         model.groups = self.groups.iter().map(group).collect();
-        model.groups.sort_by_key(|g| g.first);
+        sort::sort_by_key(&mut model.groups, |g| g.first);
         model.sets = self.sets.into_iter().collect();
         model.relations = self.relations.into_iter().collect();
         place

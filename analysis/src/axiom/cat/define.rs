@@ -4,6 +4,7 @@ use super::error::CatErrorKind;
 use super::lower::Lowering;
 use super::scope::{Scope, Value};
 use super::tree::{Definition, Let};
+use crate::base::sort;
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashMap;
@@ -100,7 +101,7 @@ fn circles(definitions: &[Definition]) -> Vec<(Vec<&Definition>, bool)> {
         });
     }
     let circle = |mut group: Vec<usize>| {
-        group.sort_unstable();
+        sort::sort(&mut group);
         let circular = group.len() > 1 || graph.contains_edge(group[0], group[0]);
         (group.into_iter().map(|k| &definitions[k]).collect(), circular)
     };

@@ -10,6 +10,7 @@ use super::cnf::{Bit, Formula};
 use super::unfold::Unfolding;
 use crate::axiom::relation::{Relation, Set};
 use crate::base::mutant::{Mutant, on};
+use crate::base::sort;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
@@ -46,7 +47,7 @@ impl<'a> Grounds<'a> {
         let is_done = |event: &usize| formula.holds(world.done[*event]);
         let done: Vec<usize> = (0..unfolding.events.len()).filter(is_done).collect();
         let sources = world.rf.iter().filter(|(.., bit)| formula.holds(*bit));
-        let sources = sources.map(|(write, read, bit)| (read, (write, bit))).collect();
+        let sources = sort::map_of(sources.map(|(write, read, bit)| (read, (write, bit))));
         let returned = |(read, values): (&usize, &Vec<(u64, Bit)>)| {
             let found = values.iter().find(|(_, bit)| formula.holds(*bit))?;
             is_done(read).then_some((*read, *found))

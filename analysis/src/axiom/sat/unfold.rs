@@ -8,6 +8,7 @@
 use crate::axiom::frame::{INITIAL, Id, initial, placed};
 use crate::axiom::program::{End, Event, Kind, Known, Place, Program, Trace};
 use crate::base::mutant::{Mutant, on};
+use crate::base::sort;
 use indexmap::IndexSet;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,8 +115,8 @@ impl Unfolding {
         self.events = events;
         self.owners = vec![None; by].into_iter().chain(self.owners.drain(..)).collect();
         let moved = |list: &mut Vec<Row>| list.iter_mut().flat_map(|row| &mut row.0).for_each(|(read, _)| *read += by);
-        self.returns = std::mem::take(&mut self.returns).into_iter().map(|(read, all)| (read + by, all)).collect();
-        self.writes = std::mem::take(&mut self.writes).into_iter().map(|(write, all)| (write + by, all)).collect();
+        self.returns = sort::map_of(std::mem::take(&mut self.returns).into_iter().map(|(read, all)| (read + by, all)));
+        self.writes = sort::map_of(std::mem::take(&mut self.writes).into_iter().map(|(write, all)| (write + by, all)));
         self.writes.values_mut().for_each(moved);
         for branch in &mut self.branches {
             branch.events.iter_mut().for_each(|event| *event += by);
@@ -140,7 +141,7 @@ impl Unfolder<'_> {
             let mut domains = self.domains.clone();
             for (write, rows) in &self.all.writes {
                 let Some(place) = self.all.events[*write].1.place else { continue };
-                let initial = || self.program.initial_value(place).into_iter().map(|v| (v, Passed::new())).collect();
+                let initial = || sort::map_of(self.program.initial_value(place).map(|v| (v, Passed::new())));
                 for row in rows {
                     let passed = self.passed(*write, row);
                     let held = domains.entry(spot(place)).or_insert_with(initial);
@@ -206,7 +207,7 @@ impl Unfolder<'_> {
             }
         }
         let circles = petgraph::algo::tarjan_scc(&graph).into_iter().filter(|part| part.len() > 1).flatten();
-        circles.filter_map(|node| self.spot(node.index())).collect()
+        sort::set_of(circles.filter_map(|node| self.spot(node.index())))
     }
 
     fn spot(&self, event: usize) -> Option<Spot> {

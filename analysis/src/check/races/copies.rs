@@ -8,7 +8,7 @@
 use super::clock::Thread;
 use super::proxies::Proxies;
 use super::sites::{Awaited, Flight, Side};
-use crate::base::{LANES, LaneMask, Pc, lanes_of};
+use crate::base::{LANES, LaneMask, Pc, lanes_of, sort};
 use crate::verdict::{Access, AccessKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -173,7 +173,7 @@ impl Copies {
     /// The numbers of some of them, in the order in which they began.
     pub fn of(&self, which: impl Fn(&Flown) -> bool) -> Vec<u32> {
         let mut all: Vec<u32> = self.all.iter().filter(|(_, flown)| which(flown)).map(|(number, _)| *number).collect();
-        all.sort_unstable();
+        sort::sort(&mut all);
         all
     }
 
@@ -341,7 +341,7 @@ impl Copies {
     /// All that decides about what comes, as bytes: equal ones whatever their numbers are.
     pub fn bytes(&self, out: &mut Vec<u8>) {
         let mut all: Vec<_> = self.all.iter().map(|(number, flown)| ((flown.at, flown.warp, *number), flown)).collect();
-        all.sort_unstable_by_key(|(order, _)| *order);
+        sort::sort_by_key(&mut all, |(order, _)| *order);
         for (_, flown) in all {
             let Flown { at, warp, lanes, pcs, bulk, places, writes, arrives, .. } = flown;
             let numbers = [*at as u64, (*warp).into(), (*lanes).into(), pcs[0].0.into(), pcs[1].0.into()];
@@ -353,11 +353,11 @@ impl Copies {
                 out.extend(flown.ages[lane].to_le_bytes());
             }
             let mut arrives: Vec<_> = arrives.iter().map(|(pc, lanes)| (pc.0, *lanes)).collect();
-            arrives.sort_unstable();
+            sort::sort(&mut arrives);
             arrives.iter().for_each(|(pc, lanes)| out.extend((u64::from(*pc) << 32 | u64::from(*lanes)).to_le_bytes()));
         }
         let mut named: Vec<_> = self.sources.iter().collect();
-        named.sort_unstable_by_key(|(by, _)| **by);
+        sort::sort_by_key(&mut named, |(by, _)| **by);
         for ((at, warp), Sources { pc, place, from, taken }) in named {
             [*at as u64, (*warp).into(), pc.0.into(), *place as u64].iter().for_each(|n| out.extend(n.to_le_bytes()));
             from.iter().for_each(|n| out.extend(n.to_le_bytes()));

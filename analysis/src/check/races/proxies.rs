@@ -2,7 +2,7 @@
 //! "Proxies" of the memory consistency model; D-bulk-proxy).
 
 use super::clock::Thread;
-use crate::base::Pc;
+use crate::base::{Pc, sort};
 use crate::program::env::ProgEnv;
 use crate::program::instr::Op;
 use rustc_hash::FxHashMap;
@@ -48,7 +48,7 @@ impl Proxies {
     /// It as bytes.
     pub fn bytes(&self, out: &mut Vec<u8>) {
         let mut all: Vec<_> = self.stored.iter().collect();
-        all.sort_unstable_by_key(|(word, _)| **word);
+        sort::sort_by_key(&mut all, |(word, _)| **word);
         for ((at, word), (thread, pc)) in all {
             let numbers = [*at as u64, *word, thread.warp.into(), thread.lane.into(), pc.0.into()];
             numbers.iter().for_each(|n| out.extend(n.to_le_bytes()));

@@ -14,7 +14,7 @@ use super::graph::{Edge, Graph, NONE};
 use super::left::Unit;
 use super::roles::{Kinds, Parted};
 use super::units::Units;
-use crate::base::words;
+use crate::base::{sort, words};
 use crate::explore::strong::{Steps, parts};
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
@@ -106,7 +106,7 @@ pub fn cycles_until(
             }
         }
     }
-    found.sort_by_key(|c| c.states.first().copied());
+    sort::sort_by_key(&mut found, |c| c.states.first().copied());
     (found, limit)
 }
 
@@ -266,7 +266,7 @@ fn traps(
         })
         .map(|states| Cycle { silent: silent_leaves(graph, &states), states })
         .collect();
-    found.sort_by_key(|c| c.states.first().copied());
+    sort::sort_by_key(&mut found, |c| c.states.first().copied());
     Ok(found)
 }
 

@@ -1,7 +1,7 @@
 //! Who could have stepped in states that a search left before its end, and did not: no run is fair that only the search kept
 //! from them.
 
-use crate::base::LaneMask;
+use crate::base::{LaneMask, sort};
 use crate::machine::walk::Agent;
 use crate::memory::OperationName;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Left {
     /// Of some states, those in a range of `agents`. `units`: who each of them is, where the agents alone do not tell.
     pub fn new(agents: Vec<Agent>, units: Vec<Unit>, mut states: Vec<(u32, Range<usize>)>, warps: bool) -> Self {
         states.retain(|(_, range)| !range.is_empty());
-        states.sort_by_key(|(state, _)| *state);
+        sort::sort_by_key(&mut states, |(state, _)| *state);
         Self { agents, units, states, warps }
     }
 

@@ -6,7 +6,7 @@
 use super::followed::Merged;
 use super::graph::{Connected, Edge, Graph, NONE};
 use super::ledger::Notes;
-use crate::base::drop_beside;
+use crate::base::{drop_beside, sort};
 use crate::verdict::LimitKind;
 use fixedbitset::FixedBitSet;
 
@@ -55,7 +55,7 @@ fn split(number: u32, bits: u32) -> (usize, usize) {
 fn chain(notes: &mut [Notes], bits: u32) -> Vec<(u32, usize, usize)> {
     let all = notes.iter().enumerate().flat_map(|(w, l)| l.chains.iter().map(move |chain| (w, *chain)));
     let mut chains: Vec<_> = all.collect();
-    chains.sort_by_key(|(_, chain)| (chain.state, chain.agent));
+    sort::sort_by_key(&mut chains, |(_, chain)| (chain.state, chain.agent));
     let mut roles: Vec<(u32, usize, usize)> = chains.iter().map(|(w, chain)| (chain.state, *w, chain.roles)).collect();
     roles.dedup_by_key(|(state, ..)| *state);
     for (_, chain) in chains.into_iter().filter(|(_, chain)| chain.first != NONE) {

@@ -6,6 +6,7 @@ use super::frozen::{Before, Keep, Level, Rest};
 use super::graph::{Graph, NONE};
 use super::way::{Extra, Node, Place, index, numbered};
 use super::{Found, Move, Options, Progress, Reaches, Space, Unit};
+use crate::base::sort;
 use crate::explore::odometer::Odometer;
 use crate::explore::retrace::follow;
 use crate::machine::Bounds;
@@ -67,7 +68,7 @@ pub fn go_on<O: Eq + Hash>(
     keep: Keep<'_, O>,
 ) -> Option<Space<O>> {
     let start = walk.mark();
-    let told = space.found.iter().map(|f| f.stop.identity()).collect();
+    let told = sort::set_of(space.found.iter().map(|f| f.stop.identity()));
     let most = options.max_states.map_or(u64::MAX, |most| most.saturating_add(space.progress.states));
     let (mut space, book) = (space, Graph::default());
     let book = std::mem::replace(&mut space.graph, book);

@@ -10,7 +10,7 @@ use super::search::Run;
 use super::team::{Team, Watch};
 use super::way::{Place, numbered};
 use super::{Found, Options, Progress, Reaches, Space};
-use crate::base::drop_beside;
+use crate::base::{drop_beside, sort};
 use crate::explore::retrace::stop_on;
 use crate::machine::Bounds;
 use crate::machine::walk::{Mark, State, Walk};
@@ -258,7 +258,7 @@ fn stopped<O>(space: &mut Space<O>, stops: Vec<(Place, Identity)>, joined: &Join
         Some((by, path, identity))
     };
     let mut all: Vec<(_, _, Identity)> = stops.into_iter().filter_map(find).collect();
-    all.sort_by_key(|(by, ..)| *by);
+    sort::sort_by_key(&mut all, |(by, ..)| *by);
     let mut seen = BTreeSet::new();
     for (_, (state, edge), identity) in all {
         if seen.insert(identity) {

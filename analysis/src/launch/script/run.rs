@@ -2,6 +2,7 @@
 
 use super::device::{Access, Host, Need, ScriptDevice, ScriptState, fresh};
 use super::{Do, Script};
+use crate::base::sort;
 use crate::choice::{Decisions, Fair, Observed, Oracle, Seeded};
 use crate::launch::device::launch_of;
 use crate::launch::{Arg, Failure, Mismatch, Outcome, Unexpected, compare_output};
@@ -131,7 +132,7 @@ impl ScriptDevice {
             }
         }
         self.machine.forget_turns();
-        self.host.answers.sort_unstable();
+        sort::sort(&mut self.host.answers);
         if self.host(script)?.is_none() { self.outcome(script).map(Some) } else { Ok(None) }
     }
 

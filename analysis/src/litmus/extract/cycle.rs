@@ -5,6 +5,7 @@
 //! once: what they need of it is where they come and where they go.
 
 use crate::base::mutant::{Mutant, on};
+use crate::base::sort;
 use crate::check::deeds::{Done, Spot, Touch, What};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -114,7 +115,7 @@ impl Graph {
         for (_, touch) in touches() {
             for (_, spot) in looked_at(touch) {
                 let Some(mut chain) = chains.remove(&spot) else { continue };
-                chain.sort_unstable();
+                sort::sort(&mut chain);
                 let nodes: Vec<(usize, usize)> = chain.iter().map(|(_, k)| (*k, self.node())).collect();
                 for pair in nodes.windows(2) {
                     self.edge(pair[0].1, pair[1].1, 0);

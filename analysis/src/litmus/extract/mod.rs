@@ -14,7 +14,7 @@ use super::parse::parse;
 use super::tree::Litmus;
 use super::{Decided, decide_until};
 use crate::axiom::{Limits, Model, Way};
-use crate::base::FileId;
+use crate::base::{FileId, sort};
 use crate::check::deeds::{Deed, Done, What};
 use crate::verdict::{Bug, Party, Place, Race};
 pub use refused::NotExtracted;
@@ -100,7 +100,7 @@ pub fn extract(
 ) -> Result<Litmus, NotExtracted> {
     let circular = |deeds: &BTreeSet<u32>| cycle::shortest(&slice::only(done, deeds)).is_some();
     let is_cycle = circular(&stays);
-    let threads: BTreeSet<u64> = stays.iter().filter_map(|k| Some(done.deeds.get(*k as usize)?.thread)).collect();
+    let threads = sort::set_of(stays.iter().filter_map(|k| Some(done.deeds.get(*k as usize)?.thread)));
     if done.deeds.iter().any(|deed| deed.what == What::Cluster && threads.contains(&deed.thread)) {
         return Err(NotExtracted::Cluster);
     }

@@ -1,5 +1,6 @@
 //! What of a run goes into a test: deeds that have to stay, synchronisation between their threads, and writes that others read.
 
+use crate::base::sort;
 use crate::check::deeds::{Deed, Done, Source, Spot, Touch, What};
 use crate::program::instr::Order;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +85,7 @@ impl<'a> Slice<'a> {
     /// The deeds of the test, with the writes that must be there so that reads return what they returned.
     pub fn deeds(&self) -> BTreeSet<u32> {
         let groups = self.groups.iter().filter(|(_, out)| !out).flat_map(|(group, _)| group);
-        let mut all: BTreeSet<u32> = self.stays.iter().chain(groups).copied().collect();
+        let mut all: BTreeSet<u32> = sort::set_of(self.stays.iter().chain(groups).copied());
         while all.len() <= MOST
             && let Some(more) = all.iter().find_map(|k| self.lacks(*k, &all))
         {
@@ -165,7 +166,7 @@ impl<'a> Slice<'a> {
             }
         }
         let mut all: Vec<(u32, [u32; 2])> = found.into_values().collect();
-        all.sort_unstable();
+        sort::sort(&mut all);
         all.into_iter().take(READS).map(|(_, pair)| pair.to_vec()).collect()
     }
 

@@ -1,6 +1,7 @@
 //! A slice of a run as the text of a litmus test.
 
 use super::refused::NotExtracted;
+use crate::base::sort;
 use crate::check::deeds::{Deed, Done, Source, Spot, Touch, What};
 use crate::program::instr::{MemOp, Order, Scope};
 use crate::program::ops::{AtomOp, AtomTy};
@@ -49,7 +50,7 @@ pub(super) fn write(name: &str, done: &Done, deeds: &BTreeSet<u32>, naming: Nami
         let Some(deed) = writer.deed(*k) else { continue };
         threads.entry((deed.block, deed.thread)).or_default().push(*k);
     }
-    let blocks: BTreeSet<u64> = threads.keys().map(|(block, _)| *block).collect();
+    let blocks = sort::set_of(threads.keys().map(|(block, _)| *block));
     let mut columns: Vec<Vec<String>> = Vec::new();
     for (k, ((block, _), code)) in threads.iter().enumerate() {
         let cta = blocks.iter().position(|other| other == block).unwrap_or(0);
@@ -206,7 +207,7 @@ fn location(name: String, touches: &[(u32, &Touch)]) -> Result<Location, NotExtr
         let order = touch.arrived.map_or((1, u64::from(*k)), |arrived| (0, arrived));
         writes.push((order, *k, touch.wrote.ok_or(NotExtracted::Value)?));
     }
-    writes.sort_unstable();
+    sort::sort(&mut writes);
     let mut writes: Vec<(u32, u64)> = writes.into_iter().map(|(_, k, value)| (k, value)).collect();
     let here = |touch: &Touch| match touch.from {
         Source::Deed(from) => writes.iter().find(|(k, _)| *k == from).copied(),

@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use crate::axiom::Place;
-use crate::base::FileId;
+use crate::base::{FileId, sort};
 use crate::launch::{Device, Meaning, Number, Problem, ProblemKind, Scalar};
 use crate::litmus::error::LitmusError;
 use crate::litmus::outcome::Observed;
@@ -52,7 +52,7 @@ impl Goal {
             }
         });
         if !problems.is_empty() {
-            problems.sort_by_key(|problem| problem.at);
+            sort::sort_by_key(&mut problems, |problem| problem.at);
             problems.dedup();
             return Err(NoGoal::Wrong(problems));
         }

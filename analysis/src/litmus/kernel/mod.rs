@@ -32,7 +32,7 @@ pub use hang::decide_hang;
 pub use mixed::MIXED_SIZE_RACE;
 
 use crate::axiom::{Event, Known, Place, Program, Trace};
-use crate::base::number;
+use crate::base::{number, sort};
 use crate::explore::Target;
 use crate::launch::Mismatch;
 use crate::machine::{Apart, Context, Launch};
@@ -76,7 +76,7 @@ impl Kernel {
     pub fn new(context: &Context, launch: &Launch) -> Result<Self, Stop> {
         let apart = context.apart(launch)?;
         let mut names = apart.memory().names();
-        names.sort_by_key(|name| name.address);
+        sort::sort_by_key(&mut names, |name| name.address);
         let heads = spin::Heads::of(apart.env());
         Ok(Self { apart, names, heads })
     }

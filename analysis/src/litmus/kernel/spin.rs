@@ -3,6 +3,7 @@
 //! Rule: D-spin
 
 use crate::axiom::{Event, Kind};
+use crate::base::sort;
 use crate::program::env::{Function, ProgEnv};
 use crate::program::instr::{Instr, Op, Slot};
 use crate::program::ops::Class;
@@ -41,7 +42,7 @@ impl Heads {
         let code = env.code.get(start as usize..end as usize).unwrap_or_default();
         let inside = |(i, pc): (&Instr, u32)| targets(env, i).into_iter().filter(move |to| (start..=pc).contains(to));
         let mut heads: Vec<u32> = code.iter().zip(start..).flat_map(inside).collect();
-        heads.sort_unstable();
+        sort::sort(&mut heads);
         heads.dedup();
         let slots = &function.slots;
         let counts = [slots.w, slots.q, slots.p].map(usize::from);

@@ -1,6 +1,7 @@
 //! The states that a test can come to while reads see coherence-last writes, and the fair cycles among them.
 
 use super::tail::{State, Tail};
+use crate::base::sort;
 use crate::explore::Progress;
 use crate::litmus::decided::Lasso;
 use indexmap::IndexMap;
@@ -147,7 +148,7 @@ impl<'a> Graph<'a> {
     /// A way around from a state to itself that has a step of every thread that takes one there.
     fn round(&self, start: usize, edges: &[(usize, usize, usize)]) -> Vec<(usize, usize)> {
         let mut wanted: Vec<usize> = edges.iter().map(|(_, thread, _)| *thread).collect();
-        wanted.sort_unstable();
+        sort::sort(&mut wanted);
         wanted.dedup();
         let (mut at, mut steps) = (start, Vec::new());
         for thread in wanted {

@@ -1,6 +1,6 @@
 //! Where a test's threads and locations are on the machine.
 
-use crate::base::Span;
+use crate::base::{Span, sort};
 use crate::litmus::check::Names;
 use crate::litmus::error::Gap;
 use crate::litmus::lockstep::{Column, Program};
@@ -117,7 +117,7 @@ fn spots(litmus: &Litmus, placement: Placement) -> (Vec<Spot>, Vec<usize>) {
         return (spots.collect(), vec![1; litmus.threads.len()]);
     }
     let mut ctas: Vec<[u32; 2]> = litmus.threads.iter().map(|t| t.place.group()).collect();
-    ctas.sort_unstable();
+    sort::sort(&mut ctas);
     ctas.dedup();
     let mut sizes = vec![0usize; ctas.len()];
     let spots = litmus.threads.iter().map(|t| {

@@ -18,7 +18,7 @@ pub use layout::{Placement, Spot};
 
 use super::error::{Gap, LitmusError, LitmusErrorKind};
 use super::tree::{Arch, Litmus};
-use crate::base::{FileId, SourceMap, Span};
+use crate::base::{FileId, SourceMap, Span, sort};
 use crate::launch::{Problem, build};
 use crate::machine::{Config, ControlModel, Launch};
 use crate::program::env::ProgEnv;
@@ -111,7 +111,7 @@ pub fn lower(litmus: &Litmus, file: FileId, options: Options, sources: &mut Sour
         }
     };
     if !gaps.is_empty() {
-        gaps.sort_by_key(|(_, span)| *span);
+        sort::sort_by_key(&mut gaps, |(_, span)| *span);
         let errors = gaps.into_iter().map(|(gap, span)| {
             let kind = LitmusErrorKind::Unsupported(gap);
             LitmusError { kind, file, span }

@@ -1,6 +1,7 @@
 //! Tokens of litmus files, by logos. What stands before the initial state is read without them.
 
 use crate::base::cursor::{self, Lexed, kinds, lex};
+use crate::base::sort;
 use crate::litmus::error::{Expected, LitmusErrorKind};
 use crate::litmus::tree::Arch;
 use logos::Logos;
@@ -69,7 +70,7 @@ fn only_c(lexed: &mut Lexed<Kind>, arch: Arch) {
     }
     lexed.garbage.extend(lexed.tokens.iter().filter(|token| of_c(token)).map(|token| token.span));
     lexed.tokens.retain(|token| !of_c(token));
-    lexed.garbage.sort_unstable();
+    sort::sort(&mut lexed.garbage);
     // What stands together is told once.
     lexed.garbage.dedup_by(|next, run| {
         let together = run.end == next.start;

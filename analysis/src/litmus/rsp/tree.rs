@@ -2,7 +2,7 @@
 //! statements (section 2.2 of the paper).
 
 use super::access::{Access, Home, MemoryOrder, Region};
-use crate::base::{Placed, Span, words};
+use crate::base::{Placed, Span, sort, words};
 use crate::litmus::tree::{Arith, Atom, Cond, Condition, Ident, Relation, Term, Value};
 
 words! {
@@ -172,7 +172,7 @@ impl Test {
     #[must_use]
     pub fn lists(&self) -> Vec<Vec<Vec<usize>>> {
         let mut order: Vec<usize> = (0..self.threads.len()).collect();
-        order.sort_by_key(|k| self.threads[*k].home);
+        sort::sort_by_key(&mut order, |k| self.threads[*k].home);
         let mut devices: Vec<Vec<Vec<usize>>> = Vec::new();
         let mut last: Option<Home> = None;
         for k in order {

@@ -2,6 +2,7 @@
 
 use super::axioms::{Inclusion, judge};
 use super::compile::Compiled;
+use crate::base::sort;
 use crate::explore::promotion::Graph;
 use crate::memory::rsp::{Event, Instruction, Program, Source, System, Update};
 use std::collections::BTreeSet;
@@ -59,12 +60,12 @@ fn stored(system: &System, update: Update, found: i32) -> Option<i32> {
 
 /// The values that locations can have: those that they begin with, and what is written by somebody who read such values.
 fn values(program: &Program) -> Vec<i32> {
-    let mut known: BTreeSet<i32> = program.initial().iter().copied().collect();
+    let mut known: BTreeSet<i32> = sort::set_of(program.initial().iter().copied());
     // A value that is new takes an event that has not written yet.
     for _ in program.events() {
         let list: Vec<i32> = known.iter().copied().collect();
         let all = (0..program.threads().len()).flat_map(|t| runs(program, t, &list));
-        let more: BTreeSet<i32> = all.flat_map(|run| run.writes).map(|(_, value)| value).collect();
+        let more: BTreeSet<i32> = sort::set_of(all.flat_map(|run| run.writes).map(|(_, value)| value));
         let before = known.len();
         known.extend(more);
         if known.len() == before {
@@ -136,7 +137,7 @@ fn orders(program: &Program, left: &[Event], graph: &mut Graph, found: &mut dyn 
         graph.order[usize::from(event.0)] = Some(next(graph));
         // Those of the same location come first again.
         let mut sorted = rest;
-        sorted.sort_by_key(|e| program.location_of(*e) != at);
+        sort::sort_by_key(&mut sorted, |e| program.location_of(*e) != at);
         let stop = orders(program, &sorted, graph, found);
         graph.order[usize::from(event.0)] = None;
         stop

@@ -1,6 +1,6 @@
 //! Programs by the thousand: all of a shape, up to symmetry (section 6.1 by brute force).
 
-use crate::base::{Placed, Span};
+use crate::base::{Placed, Span, sort};
 use crate::litmus::rsp::{Access, Home, Location, MemoryOrder, MemoryScope, Region, Statement, Stmt, Test, Thread};
 use crate::litmus::tree::{Atom, Ident, Relation, Value};
 
@@ -141,7 +141,7 @@ impl Shape {
             op.at = rename(op.at);
         }
         key.iter_mut().for_each(|members| members.sort());
-        key.sort();
+        sort::sort(&mut key);
         key
     }
 }

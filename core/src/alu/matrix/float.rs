@@ -130,8 +130,8 @@ pub(super) fn once(types: Floats, a: &[u32], b: &[u32], c: u32) -> u32 {
 mod tests {
     use super::super::{Element, Rounding, Size, floats};
     use super::*;
+    use chacha20::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     const HALVES: Floats = Floats { a: Element::F16, b: Element::F16, c: Accumulator::F32, d: Accumulator::F32 };
     const ONE: u32 = 0x3c00;

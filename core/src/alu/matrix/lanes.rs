@@ -244,8 +244,8 @@ impl WithSimd for Whole<'_> {
 mod tests {
     use super::super::{Element, Rounding, bits, floats, floats_by_rows, integers};
     use super::*;
+    use chacha20::ChaCha8Rng;
     use rand::{Rng, RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     /// The other way round.
     fn turned(from: &[u32], wide: usize) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use super::follows::{Deeds, Follows, Steady, mix};
 use super::level::{Exchanged, Level, Likeness, Unlike, Within};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LANES, lanes_of};
+use crate::base::{LANES, lanes_of, sort};
 use crate::machine::control::Grouping;
 use crate::machine::grid::loaded::{Loaded, Where};
 use crate::program::alive::Alive as Live;
@@ -183,7 +183,7 @@ fn promises(env: &ProgEnv, loaded: &Loaded, level: Level) -> bool {
     let few = |count: u64| (0..count).filter(move |k| *k < FEW || *k + FEW >= count);
     let several = |mut deeds: Vec<u128>| {
         let count = deeds.len();
-        deeds.sort_unstable();
+        sort::sort(&mut deeds);
         deeds.dedup();
         deeds.len() < count
     };
@@ -260,7 +260,7 @@ fn counts(kinds: &[u32]) -> Vec<u32> {
     let mut counted: BTreeMap<u32, u32> = BTreeMap::new();
     kinds.iter().for_each(|kind| *counted.entry(*kind).or_default() += 1);
     let mut several: Vec<u32> = counted.into_values().filter(|n| *n > 1).collect();
-    several.sort_unstable_by(|a, b| b.cmp(a));
+    sort::sort_by(&mut several, |a, b| b.cmp(a));
     several
 }
 

@@ -1,6 +1,6 @@
 //! Where the warps of a context stand: for who ends a run before it has.
 
-use crate::base::{LaneMask, Pc};
+use crate::base::{LaneMask, Pc, sort};
 use crate::machine::context::state::ContextState;
 use crate::machine::control::Explored;
 use crate::machine::control::Wait;
@@ -24,7 +24,7 @@ impl<C: Explored, M: Environment> ContextState<C, M> {
                 all.extend(of_grid(grid, &of.program.0));
             }
         }
-        all.sort_by_key(most);
+        sort::sort_by_key(&mut all, most);
         all
     }
 }

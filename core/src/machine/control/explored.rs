@@ -2,7 +2,7 @@
 
 use super::{Control, Crs, Flow, Grouping, Idle, Its, Wait};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LANES, LaneMask, lanes_of};
+use crate::base::{LANES, LaneMask, lanes_of, sort};
 use crate::machine::packed::{Unpack, put};
 use crate::verdict::{Token, TokenKind, Tokens};
 use smallvec::SmallVec;
@@ -96,7 +96,7 @@ impl Explored for Crs {
                 all.push(Lane { lane, pc: token.pc, depth: token.depth, wait: None, returns, token: Some(at) });
             }
         });
-        all.sort_by_key(|l| l.lane);
+        sort::sort_by_key(&mut all, |l| l.lane);
         all
     }
 

@@ -4,6 +4,7 @@
 //! that is answered carries a tag of the host's, which the answer repeats. Without it a host that sends two `start`
 //! messages could not tell which of the two `started` answers is whose (D-tags).
 
+use crate::base::sort;
 use crate::machine::grid::launch::Launch;
 use crate::program::env::ProgEnv;
 use std::sync::Arc;
@@ -125,8 +126,8 @@ impl ContextIo {
 
     /// Messages in one order: lists are unordered.
     pub fn sort(&mut self) {
-        self.inputs.sort_by_key(ContextInput::key);
-        self.outputs.sort_unstable();
+        sort::sort_by_key(&mut self.inputs, ContextInput::key);
+        sort::sort(&mut self.outputs);
     }
 
     /// An `abort` is done; the host gets no answer.
@@ -174,13 +175,13 @@ impl DeviceIo {
 
     /// Messages in one order: lists are unordered.
     pub fn sort(&mut self) {
-        self.inputs.sort_by_key(|message| match message {
+        sort::sort_by_key(&mut self.inputs, |message| match message {
             DeviceInput::Create(tag) => (0, tag.0, (0, 0)),
             DeviceInput::Load(_, context, tag) => (1, context.0, (0, tag.0)),
             DeviceInput::Destroy(context) => (2, context.0, (0, 0)),
             DeviceInput::Context(context, message) => (3, context.0, message.key()),
         });
-        self.outputs.sort_unstable();
+        sort::sort(&mut self.outputs);
     }
 
     /// A `destroy` is done; the host gets no answer.

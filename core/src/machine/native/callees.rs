@@ -4,6 +4,7 @@ use super::code::Code;
 use super::emit::Setting;
 use super::plan::Plan;
 use super::regions::regions;
+use crate::base::sort;
 use crate::program::env::{FuncId, ProgEnv};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -47,7 +48,7 @@ impl Callees {
             callee: OnceLock::new(),
         };
         let mut all: Vec<Known> = called.map(known).collect();
-        all.sort_by_key(|known| known.start);
+        sort::sort_by_key(&mut all, |known| known.start);
         Self(all)
     }
 

@@ -7,6 +7,7 @@
 use super::each::{Access, Each, OfFrame};
 use super::ops::{Ops, scalar_op, strip_op};
 use super::watch::Watch;
+use crate::base::sort;
 use crate::machine::control::TokenKind;
 use crate::program::affine::{Line, Pattern};
 use crate::program::env::{Function, ProgEnv};
@@ -296,7 +297,7 @@ pub(super) fn successors(i: &Instr, k: usize, start: u32, env: &ProgEnv) -> Vec<
 pub(super) fn sources(i: &Instr, env: &ProgEnv, function: &Function) -> Vec<usize> {
     let mut all = Vec::new();
     reads(i, env, |class, slot| all.extend(function.slots.number(class, slot)));
-    all.sort_unstable();
+    sort::sort(&mut all);
     all.dedup();
     all
 }

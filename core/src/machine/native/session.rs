@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::regions::regions;
 use super::stacked::Stacked;
 use super::watch::Watch;
-use crate::base::{LaneMask, Lanes32, expand, number};
+use crate::base::{LaneMask, Lanes32, expand, number, sort};
 use crate::machine::config::Engine;
 use crate::machine::control::Grouping;
 use crate::machine::grid::loaded::Loaded;
@@ -192,7 +192,7 @@ fn multiples(env: &ProgEnv, loaded: &Loaded) -> Vec<u32> {
             all.push(offset);
         }
     }
-    all.sort_unstable();
+    sort::sort(&mut all);
     all.dedup();
     all
 }

@@ -69,9 +69,9 @@ mod tests {
     use crate::machine::thread::dispatch;
     use crate::program::instr::HotOp;
     use crate::program::ops::{FloatOp, IntOp};
+    use chacha20::ChaCha8Rng;
     use pulp::Scalar;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     fn frame(random: &mut ChaCha8Rng) -> Frame {
         // Small numbers, numbers near the ends and plain floating-point numbers are more telling than random bits.

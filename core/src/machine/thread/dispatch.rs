@@ -1,6 +1,6 @@
 //! A data operation for the running lanes, in the instruction set at hand or, where that has no vectors, in the best.
 
-use crate::base::{Best, Frame, LaneMask, LaneTables, Lanes32, Tier, Vectors};
+use crate::base::{Best, Frame, LaneMask, LaneTables, Lanes32, Middle, Tier, Vectors};
 use crate::machine::thread::by_lane;
 use crate::machine::thread::data::{self, Lane};
 use crate::machine::thread::hot::each;
@@ -36,8 +36,8 @@ pub(in crate::machine) fn data_op<V: Simd>(
     match i.op {
         _ if !V::VECTORS => Best::run(op),
         _ if i.hot != HotOp::Other => simd.vectorize(Hot { isa: simd, op }),
-        Op::Int(_) => simd.vectorize(IntOps(op)),
-        _ => simd.vectorize(FloatOps(op)),
+        Op::Int(_) => Middle::run(IntOps(op)),
+        _ => Middle::run(FloatOps(op)),
     }
 }
 
@@ -72,14 +72,17 @@ impl<V: Simd> NullaryFnOnce for Hot<'_, V> {
     }
 }
 
+/// All others, where there are vector units.
 struct IntOps<'a>(DataOp<'a>);
 
-impl NullaryFnOnce for IntOps<'_> {
+impl WithSimd for IntOps<'_> {
     type Output = ();
     #[inline(always)]
-    fn call(self) {
+    fn with_simd<V: Simd>(self, _: V) {
         let DataOp { i, regs, on } = self.0;
-        if let Op::Int(op) = i.op {
+        if !V::VECTORS {
+            by_lane::execute(i, regs, on.mask);
+        } else if let Op::Int(op) = i.op {
             data::int(op, i, regs, &on);
         }
     }
@@ -87,12 +90,14 @@ impl NullaryFnOnce for IntOps<'_> {
 
 struct FloatOps<'a>(DataOp<'a>);
 
-impl NullaryFnOnce for FloatOps<'_> {
+impl WithSimd for FloatOps<'_> {
     type Output = ();
     #[inline(always)]
-    fn call(self) {
+    fn with_simd<V: Simd>(self, _: V) {
         let DataOp { i, regs, on } = self.0;
-        if let Op::Float(op) = i.op {
+        if !V::VECTORS {
+            by_lane::execute(i, regs, on.mask);
+        } else if let Op::Float(op) = i.op {
             data::float(op, i, regs, &on);
         }
     }

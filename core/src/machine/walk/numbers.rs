@@ -173,4 +173,9 @@ impl Roles {
         let at = if self.lanes { warp * LANES + flow.mask.trailing_zeros() as usize } else { warp };
         self.place.get(at).copied()
     }
+
+    /// Puts agents in the order of their places.
+    pub(super) fn arrange(&self, agents: &mut [Agent]) {
+        agents.sort_by_cached_key(|agent| self.of(agent));
+    }
 }

@@ -155,9 +155,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Walker<C, M> {
     fn flows_by_role(&mut self, roles: &Roles, launch: u32, out: &mut Vec<Agent>) {
         let first = out.len();
         self.flows(launch, out, &mut Vec::new());
-        let mut by_role: Vec<(Option<u16>, Agent)> = out.drain(first..).map(|a| (roles.of(&a), a)).collect();
-        by_role.sort_by_key(|(role, _)| *role);
-        out.extend(by_role.into_iter().map(|(_, agent)| agent));
+        roles.arrange(&mut out[first..]);
     }
 
     /// The agents of a warp in a launch: `place` is the place of its block, the block, and the warp in it.

@@ -283,8 +283,8 @@ impl Transfer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chacha20::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     /// A pattern at random, and values of 32 lanes that it admits.
     fn random(rng: &mut ChaCha8Rng, class: Class, lanes: u32) -> (Pattern, [u64; MOST]) {

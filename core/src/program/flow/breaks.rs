@@ -10,6 +10,7 @@
 
 use super::dominators::Dominators;
 use super::graph::{Graph, index};
+use crate::base::sort;
 use crate::program::instr::{Instr, Op};
 use rustc_hash::FxHashMap;
 
@@ -57,7 +58,7 @@ fn loop_heads(graph: &Graph, tree: &Dominators) -> Vec<u32> {
     let blocks = graph.blocks().len();
     let mut order: Vec<u32> = (0..index(blocks)).filter(|b| tree.reaches(*b)).collect();
     // Inner heads before outer ones.
-    order.sort_unstable_by_key(|b| std::cmp::Reverse(tree.preorder(*b)));
+    sort::sort_by_key(&mut order, |b| std::cmp::Reverse(tree.preorder(*b)));
     let mut heads = vec![NONE; blocks];
     // Where a block's outermost loop so far begins: itself if it is in none.
     let mut outermost: Vec<u32> = (0..index(blocks)).collect();

@@ -45,8 +45,8 @@ pub(super) fn cycle_classes(nodes: usize, arcs: &[(u32, u32)]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chacha20::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     /// Whether some cycle through arc `x` avoids arc `y`.
     fn cycle_without(nodes: usize, arcs: &[(u32, u32)], x: usize, y: usize) -> bool {

@@ -198,8 +198,8 @@ impl Forest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chacha20::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     #[test]
     fn agrees_with_petgraph_and_with_the_definition() {

@@ -12,7 +12,7 @@ use super::breaks::break_loops;
 use super::graph::{Block, Edge, EdgeKind, Ending, Graph, index};
 use super::merges::Join;
 use super::regions::{Place, Regions};
-use crate::base::Pc;
+use crate::base::{Pc, sort};
 use crate::program::env::{Init, Origin};
 use crate::program::fncode::FnCode;
 use crate::program::instr::{Instr, Op};
@@ -150,7 +150,7 @@ impl<'a> Writer<'a> {
                 writer.groups_of.push((group.block, index(g)));
             }
         }
-        writer.groups_of.sort_unstable();
+        sort::sort(&mut writer.groups_of);
         writer
     }
 

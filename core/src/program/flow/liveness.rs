@@ -119,8 +119,8 @@ mod tests {
     use super::*;
     use crate::program::instr::{Guard, Instr, Op};
     use crate::program::ops::IntOp;
+    use chacha20::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     const SLOTS: u16 = 8;
 

@@ -9,6 +9,7 @@
 
 use super::dominators::Dominators;
 use super::graph::{Graph, index};
+use crate::base::sort;
 
 /// What an edge or a group leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -80,7 +81,7 @@ impl Merges {
     /// Groups edges along the dominator tree; gives back what is left at the top.
     fn tree(&mut self, graph: &Graph, tree: &Dominators, like: Group, mut edges: Vec<u32>) -> Vec<Item> {
         let from = |e: u32| graph.edges()[e as usize].from;
-        edges.sort_by_key(|e| tree.preorder(from(*e)));
+        sort::sort_by_key(&mut edges, |e| tree.preorder(from(*e)));
         // The path from the top of the dominator tree to the last source, as far as sources branch off it.
         let mut path: Vec<(u32, Vec<Item>)> = Vec::new();
         for edge in edges {

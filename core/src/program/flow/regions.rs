@@ -303,8 +303,8 @@ impl Round {
 mod tests {
     use super::super::trial::{listing, random_program};
     use super::*;
+    use chacha20::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     /// A round's arcs by definition: `next[x]` are the arcs that may follow arc `x`; the last one leaves the round.
     struct Plain {

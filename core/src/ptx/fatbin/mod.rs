@@ -11,6 +11,7 @@ mod numbers;
 mod sections;
 mod unpack;
 
+use crate::base::sort;
 pub use error::FatbinError;
 
 /// Bytes of PTX of a file at most, unpacked.
@@ -102,7 +103,7 @@ impl Fatbin {
 
     fn archs(&self, of: impl Fn(&Container) -> Vec<u32>) -> Vec<u32> {
         let mut all: Vec<u32> = self.containers.iter().flat_map(of).collect();
-        all.sort_unstable();
+        sort::sort(&mut all);
         all.dedup();
         all
     }

@@ -3,8 +3,8 @@
 use super::{Written, alone, begins, commit, context, differences, launch, module, shape, traced};
 use crate::axiom::{End, Kind, Stall};
 use crate::litmus::kernel::Kernel;
+use chacha20::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use std::fmt::Write;
 
 /// A function that kernels call, whose argument and result go through local memory.

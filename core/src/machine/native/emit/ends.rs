@@ -4,6 +4,7 @@ use super::super::context::Exit;
 use super::super::forms::{Way, results, sources};
 use super::builder::{Emit, common, field, offset, put, trusted};
 use crate::base::mutant::{Mutant, on};
+use crate::base::sort;
 use crate::machine::control::TokenKind;
 use crate::program::affine::Pattern;
 use crate::program::instr::Guard;
@@ -353,7 +354,7 @@ impl Emit<'_, '_> {
     /// Writes the predicates to the frame that are alive before some instructions.
     pub(super) fn put_predicates<const N: usize>(&mut self, before: [usize; N]) {
         let mut all: Vec<(usize, usize)> = before.iter().flat_map(|k| self.predicates(*k)).collect();
-        all.sort_unstable();
+        sort::sort(&mut all);
         all.dedup();
         all.retain(|(n, _)| !self.plan.fixed.contains(*n));
         let to = field!(self, types::I64, p);

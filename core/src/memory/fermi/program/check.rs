@@ -8,7 +8,7 @@ use super::code::{Code, Program};
 use super::error::MempErrorKind;
 use super::tree::{BExp, CacheFn, Level, OpExp};
 use super::{OpKey, OpKind, Undefined};
-use crate::base::Span;
+use crate::base::{Span, sort};
 use crate::program::instr::Space;
 use indexmap::IndexSet;
 
@@ -30,7 +30,7 @@ pub(super) fn check(program: &Program) -> Vec<Complaint> {
     }
     let mut errors: Vec<Complaint> = found.into_iter().collect();
     errors.extend(unreachable(program, &reached));
-    errors.sort_by_key(|(_, span)| *span);
+    sort::sort_by_key(&mut errors, |(_, span)| *span);
     errors.dedup();
     errors
 }

@@ -6,7 +6,7 @@ use super::error::{MempError, MempErrorKind};
 use super::parse::parse;
 use super::presets::preset_files;
 use super::set::ProgramSet;
-use crate::base::{FileId, SourceMap, Span};
+use crate::base::{FileId, SourceMap, Span, sort};
 use rustc_hash::FxHashMap;
 
 /// A preset: `report` (the listings as printed), `fermi`, `sm80` (as `fermi`, with atomic operations on shared memory
@@ -77,6 +77,6 @@ pub fn load(files: &[FileId], sources: &SourceMap) -> (ProgramSet, Vec<MempError
     if !missing.is_empty() && errors.iter().all(MempError::is_warning) {
         errors.push(MempError { kind: MempErrorKind::Missing(missing), file: end.0, span: end.1 });
     }
-    errors.sort_by_key(|e| (files.iter().position(|f| *f == e.file), e.span));
+    sort::sort_by_key(&mut errors, |e| (files.iter().position(|f| *f == e.file), e.span));
     (set, errors)
 }

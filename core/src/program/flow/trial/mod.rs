@@ -10,9 +10,9 @@ use super::graph::Graph;
 use super::inject::{Injected, inject_code};
 use super::post_dominators;
 use crate::program::instr::{Instr, Op};
+use chacha20::ChaCha8Rng;
 use programs::{IF, Program, structured_program};
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 pub(super) use programs::random_program;
 

@@ -3,9 +3,9 @@
 use super::structured::{Emit, Structured};
 use crate::program::flow::graph::index;
 use crate::program::instr::{Guard, Instr, Op, Slot};
+use chacha20::ChaCha8Rng;
 use indexmap::IndexMap;
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
 /// A function's code and the tables of its `brx`.
 #[derive(Default)]

@@ -3,8 +3,8 @@
 //!
 //! Its one home: the trials make instructions of it, and `tests/injection`, which includes this file, PTX text.
 
+use chacha20::ChaCha8Rng;
 use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 
 /// Who writes the code down. Labels are numbers.
 pub trait Emit {
