@@ -36,7 +36,8 @@ impl Tier for Middle {
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
     fn run<G: WithSimd>(go: G) -> G::Output {
         match pulp::x86::V3::try_new() {
-            Some(simd) => simd.vectorize(go),
+            // Its own method of this name takes closures.
+            Some(simd) => Simd::vectorize(simd, go),
             None => Baseline::run(go),
         }
     }
