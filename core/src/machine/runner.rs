@@ -2,7 +2,7 @@
 //!
 //! Each combination is compiled here and nowhere else ([`crate::machine::watched`]: the instructions of observed warps).
 
-use crate::base::{Baseline, Best, LaneTables, Tier};
+use crate::base::{Baseline, LaneTables, Tier};
 use crate::choice::Oracle;
 use crate::machine::ahead::Remembered;
 use crate::machine::alone::Apart;
@@ -43,7 +43,7 @@ impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
         if <Arena as Memory>::NATIVE && self.may_run_ahead(&run) {
             self.run_ahead(run)
         } else {
-            self.go::<_, Best>(Silent, run)
+            self.go::<_, Baseline>(Silent, run)
         }
     }
 }

@@ -155,8 +155,10 @@ impl<'a, C: Control> Executing<'a, C> {
         mut how: impl Step<C, M, S>,
     ) -> Result<(Yield, u32), Box<Halt>> {
         *self.place.fresh = false;
-        self.sh.who.warp = u32::try_from(w).unwrap_or(u32::MAX);
-        let party = self.party();
+        let who = Who { warp: u32::try_from(w).unwrap_or(u32::MAX), ..self.sh.who };
+        // Not read back from where a part was just written, which would stall.
+        let party = Party { who, ..self.party() };
+        self.sh.who.warp = who.warp;
         let Some(warp) = self.warps.get_mut(w) else { return Err(no_warp()) };
         if S::ON {
             cx.sink.fire(party.who, Rule::BlockExec).map_err(halted)?;

@@ -22,13 +22,14 @@ pub struct Lanes<'a, 'l, 'o, C, M, S> {
     pub cx: &'a mut Cx<'o, S>,
 }
 
-impl<C: Control, M: Memory, S: Sink> WithSimd for Lanes<'_, '_, '_, C, M, S> {
+/// By reference: copied from where its parts were just written, it would stall.
+impl<C: Control, M: Memory, S: Sink> WithSimd for &mut Lanes<'_, '_, '_, C, M, S> {
     type Output = Result<Next, Box<Halt>>;
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-        let Self { warp, flow, sh, mem, fuel, cx } = self;
-        flow_on(simd, warp, flow, sh, mem, fuel, cx)
+        let Lanes { warp, flow, sh, mem, fuel, cx } = self;
+        flow_on(simd, warp, (&mut *flow.0, flow.1.take()), sh, &mut **mem, fuel, cx)
     }
 }
 
@@ -48,17 +49,20 @@ pub trait Watched: Sink + Sized {
 impl Watched for Silent {
     #[inline(always)]
     fn flow_on<V: Simd, C: Control, M: Memory>(
-        simd: V,
-        lanes: Lanes<'_, '_, '_, C, M, Self>,
+        _: V,
+        mut lanes: Lanes<'_, '_, '_, C, M, Self>,
     ) -> Result<Next, Box<Halt>> {
-        lanes.with_simd(simd)
+        Best::run(&mut lanes)
     }
 }
 
 impl Watched for Observed<'_> {
     /// On vector units where accesses take no time of their own.
     #[inline(never)]
-    fn flow_on<V: Simd, C: Control, M: Memory>(_: V, lanes: Lanes<'_, '_, '_, C, M, Self>) -> Result<Next, Box<Halt>> {
-        if M::IMMEDIATE { Best::run(lanes) } else { Baseline::run(lanes) }
+    fn flow_on<V: Simd, C: Control, M: Memory>(
+        _: V,
+        mut lanes: Lanes<'_, '_, '_, C, M, Self>,
+    ) -> Result<Next, Box<Halt>> {
+        if M::IMMEDIATE { Best::run(&mut lanes) } else { Baseline::run(&mut lanes) }
     }
 }
