@@ -17,7 +17,6 @@ use crate::memory::{Cx, Near, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Space, WarpRequest};
 use crate::verdict::{Shape, Stop, Who};
-use pulp::Scalar;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A launch whose threads run each on its own.
@@ -171,7 +170,7 @@ impl Alone<'_, '_> {
             exited: 0,
             native: None,
         };
-        let ran = run_flow(Scalar::new(), warp, (flow, None), 1, &mut sh, &mut self.on.memory, &mut self.cx);
+        let ran = run_flow(warp, (flow, None), 1, &mut sh, &mut self.on.memory, &mut self.cx);
         if let Err(halt) = ran {
             let warp = warp.index;
             return Err(self.on.block.stop(env, loaded, warp, *halt));

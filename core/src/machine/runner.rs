@@ -1,8 +1,8 @@
 //! A device behind one type: its control model and memory are chosen when it is made, the observer when it runs.
 //!
-//! Each combination is compiled here and nowhere else ([`crate::machine::watched`]: the instructions of observed warps).
+//! Each combination is compiled here and nowhere else (`warp::lanes`: the instructions of warps).
 
-use crate::base::{Baseline, LaneTables, Tier};
+use crate::base::LaneTables;
 use crate::choice::Oracle;
 use crate::machine::ahead::Remembered;
 use crate::machine::alone::Apart;
@@ -10,7 +10,6 @@ use crate::machine::books::{Books, Budget, Stats};
 use crate::machine::bounds::Stopwatch;
 use crate::machine::config::{Config, ControlModel, DeviceShape};
 use crate::machine::context::state::ContextState;
-use crate::machine::control::Control;
 use crate::machine::control::Crs;
 use crate::machine::control::Explored;
 use crate::machine::control::Its;
@@ -23,16 +22,14 @@ use crate::machine::observer::{Observed, Tell};
 use crate::machine::walk::Grain;
 use crate::machine::walk::Walk;
 use crate::machine::walk::Walker;
-use crate::machine::warp::instrumented::Watched;
 use crate::memory::flat::{Arena, Flat, Slabs};
 use crate::memory::{Accesses, Cx, Delayed, Environment, FermiModel, Memory, MemoryModel, SiteHints, WithCopies};
-use crate::verdict::{Rule, Silent, Standing, Stop, Who};
-use pulp::{Simd, WithSimd};
+use crate::verdict::{Rule, Silent, Sink, Standing, Stop, Who};
 use std::any::Any;
 use std::sync::Arc;
 
-/// How runs that nobody observes are compiled: for every instruction set; memory that acts later costs more than an observer who does not listen, so that it is not compiled for
-/// silence at all.
+/// How runs that nobody observes are compiled: memory that acts later costs more than an observer who does not listen, so that it is
+/// not compiled for silence at all.
 trait Quiet {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop>;
 }
@@ -40,17 +37,13 @@ trait Quiet {
 impl<C: Explored + 'static> Quiet for Hosted<C, Flat> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
         // Only machine code runs ahead.
-        if <Arena as Memory>::NATIVE && self.may_run_ahead(&run) {
-            self.run_ahead(run)
-        } else {
-            self.go::<_, Baseline>(Silent, run)
-        }
+        if <Arena as Memory>::NATIVE && self.may_run_ahead(&run) { self.run_ahead(run) } else { self.go(Silent, run) }
     }
 }
 
 impl<C: Explored + 'static> Quiet for Hosted<C, WithCopies<Delayed>> {
     fn quietly(&mut self, run: Run<'_>) -> Result<Ran, Stop> {
-        self.go::<_, Baseline>(Observed::new(None), run)
+        self.go(Observed::new(None), run)
     }
 }
 
@@ -276,7 +269,7 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
         })
     }
 
-    pub(in crate::machine) fn go<S: Watched, T: Tier>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
+    pub(in crate::machine) fn go<S: Sink>(&mut self, mut sink: S, run: Run<'_>) -> Result<Ran, Stop> {
         let Run { oracle, out, order, hold, watch, whole_turns, .. } = run;
         for _ in 0..std::mem::take(&mut self.sent) {
             if S::ON {
@@ -309,29 +302,9 @@ impl<C: Explored + 'static, M: Environment + 'static> Hosted<C, M> {
             counts_native,
             between,
         };
-        let go = Go { device: &mut self.device, config: &self.config, order, hold, cx: &mut cx, books: &mut books };
-        let ran = T::run(go);
+        let ran = self.device.run(&self.config, order, hold, &mut cx, &mut books);
         (self.clock, self.between) = (books.clock, books.between);
         ran
-    }
-}
-
-/// A run on the instruction set at hand.
-struct Go<'a, 'b, 'c, C, M: Environment, S> {
-    device: &'a mut Device<C, M>,
-    config: &'a Config,
-    order: Order,
-    hold: u64,
-    cx: &'a mut Cx<'b, S>,
-    books: &'a mut Books<'c>,
-}
-
-impl<C: Control, M: Environment, S: Watched> WithSimd for Go<'_, '_, '_, C, M, S> {
-    type Output = Result<Ran, Stop>;
-
-    #[inline(always)]
-    fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-        self.device.run(simd, self.config, self.order, self.hold, self.cx, self.books)
     }
 }
 
@@ -373,7 +346,7 @@ where
         self.config.liveness = self.liveness && run.look;
         match run.tell.take() {
             None => self.quietly(run),
-            Some(tell) => self.go::<_, Baseline>(Observed::new(Some(tell)), run),
+            Some(tell) => self.go(Observed::new(Some(tell)), run),
         }
     }
 

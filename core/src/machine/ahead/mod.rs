@@ -16,7 +16,6 @@ mod guess;
 mod in_order;
 mod wave;
 
-use crate::base::Baseline;
 use crate::machine::bounds::Stopwatch;
 use crate::machine::control::Explored;
 use crate::machine::device::state::{Order, Ran};
@@ -52,7 +51,7 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
         loop {
             let hold = end.saturating_sub(self.clock);
             self.stops = guess.from;
-            let ran = self.go::<_, Baseline>(
+            let ran = self.go(
                 Silent,
                 Run { tell: None, oracle: &mut *oracle, out: &mut *out, order, hold, whole_turns, watch, look },
             );

@@ -1,7 +1,6 @@
 //! A wave: chunks run on threads, and are looked at in order.
 
 use super::guess::{Chunk, Guess, Last, MOST, Rest};
-use crate::base::Baseline;
 use crate::base::mutant::{Mutant, on};
 use crate::choice::Fair;
 use crate::machine::books::Stats;
@@ -268,7 +267,7 @@ impl<C: Explored + 'static> Hosted<C, Flat> {
         self.stats.clear();
         let mut printed = false;
         let mut out = |_: &[u8]| printed = true;
-        let ran = self.go::<_, Baseline>(Silent, Run { watch, ..Run::new(&mut Fair, &mut out) });
+        let ran = self.go(Silent, Run { watch, ..Run::new(&mut Fair, &mut out) });
         (done.native, done.stats) =
             (self.native, self.stats.iter().find(|(g, _)| *g == id).map_or(done.stats, |s| s.1));
         let Some(context) = self.device.contexts.first_mut() else { return done };

@@ -8,7 +8,6 @@ use crate::base::mutant::{Mutant, on};
 use crate::machine::block::state::Block;
 use crate::machine::control::Control;
 use crate::machine::grid::loaded::Loaded;
-use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::mistakes::no_warp;
 use crate::machine::warp::ready::can_be_scheduled;
 use crate::machine::warp::run::{Begun, run};
@@ -17,7 +16,6 @@ use crate::machine::warp::state::{Halt, Shared, Warp, Yield, stopped};
 use crate::memory::{Cx, Fault, Memory};
 use crate::program::env::ProgEnv;
 use crate::verdict::{CLUSTER, Event, Rule, Sink, Stop, Who};
-use pulp::Simd;
 
 /// Says whether a warp is ready: the bit of `base` is its block's first.
 #[inline(always)]
@@ -52,8 +50,7 @@ pub(in crate::machine) struct Party<'a> {
 }
 
 /// A turn of a warp, whose lanes its control model and the oracle pick.
-pub(in crate::machine) struct Turn<'a, V> {
-    pub simd: V,
+pub(in crate::machine) struct Turn<'a> {
     /// Instructions that it may take.
     pub fuel: u32,
     /// The warps that are ready, and where those of the block begin.
@@ -63,7 +60,7 @@ pub(in crate::machine) struct Turn<'a, V> {
     pub begun: Option<Begun>,
 }
 
-impl<V: Simd, C: Control, M: Memory, S: Watched> Step<C, M, S> for Turn<'_, V> {
+impl<C: Control, M: Memory, S: Sink> Step<C, M, S> for Turn<'_> {
     #[inline(always)]
     fn execute(
         &mut self,
@@ -72,7 +69,7 @@ impl<V: Simd, C: Control, M: Memory, S: Watched> Step<C, M, S> for Turn<'_, V> {
         mem: &mut M,
         cx: &mut Cx<'_, S>,
     ) -> Result<(Yield, u32), Box<Halt>> {
-        run(self.simd, warp, sh, mem, (self.fuel, self.begun.take()), cx)
+        run(warp, sh, mem, (self.fuel, self.begun.take()), cx)
     }
 
     #[inline(always)]

@@ -19,17 +19,14 @@ use crate::machine::context::state::{ContextState, Stepped};
 use crate::machine::control::Control;
 use crate::machine::device::message::Program;
 use crate::machine::grid::state::{ALONE, Grid};
-use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::ready::can_be_scheduled;
 use crate::machine::warp::state::Yield;
 use crate::memory::{Cx, Environment, Memory};
 use crate::verdict::{Rule, Sink, Stop, Who};
-use pulp::Simd;
 
 /// One step of a context: what memory does, and one turn of a warp.
 #[inline(always)]
-pub(in crate::machine) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
-    simd: V,
+pub(in crate::machine) fn exec<C: Control, M: Environment, S: Sink>(
     state: &mut ContextState<C, M>,
     config: &Config,
     hold: u64,
@@ -50,7 +47,7 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Environment, S: Watched>(
     let Some((at, index, lease)) = turn(state, cx)? else {
         return Ok(if moved || issued { Stepped::On(false) } else { Stepped::Nothing });
     };
-    let spent = step(simd, state, at, index, books.fuel(lease, hold), cx, books)?;
+    let spent = step(state, at, index, books.fuel(lease, hold), cx, books)?;
     state.kept.schedule.spent = spent && state.memory.has_copies();
     Ok(Stepped::On(spent))
 }
@@ -167,8 +164,7 @@ fn turn<C: Control, M: Environment, S: Sink>(
 
 /// A warp's turn. Tells whether it used its fuel up.
 #[inline(always)]
-fn step<V: Simd, C: Control, M: Environment, S: Watched>(
-    simd: V,
+fn step<C: Control, M: Environment, S: Sink>(
     state: &mut ContextState<C, M>,
     at: usize,
     index: u32,
@@ -189,7 +185,7 @@ fn step<V: Simd, C: Control, M: Environment, S: Watched>(
     }
     let mut block_at = Executing::of(block, env, loaded, id.0);
     block_at.sh.clock = books.clock;
-    let outcome = block_at.step(w as usize, memory, cx, Turn { simd, fuel, ready, base: slot << *shift, begun: None });
+    let outcome = block_at.step(w as usize, memory, cx, Turn { fuel, ready, base: slot << *shift, begun: None });
     let mut stats = Stats { thread_instructions: block_at.sh.threads, ..Stats::default() };
     let over = block_at.over();
     let (why, used) = match outcome {

@@ -7,26 +7,23 @@ use crate::machine::context::state::{ContextState, Stepped, place};
 use crate::machine::control::Control;
 use crate::machine::grid::turns::exec;
 use crate::machine::grid::turns::{Held, Turns};
-use crate::machine::warp::instrumented::Watched;
 use crate::memory::{Cx, Environment};
-use crate::verdict::{Rule, Stop, Who};
-use pulp::Simd;
+use crate::verdict::{Rule, Sink, Stop, Who};
 
 impl<C: Control, M: Environment> ContextState<C, M> {
     /// One of the context's grids steps. Gives whether the pick was used up.
     ///
     /// Rule: context.exec
     #[inline(always)]
-    pub(in crate::machine) fn exec<V: Simd, S: Watched>(
+    pub(in crate::machine) fn exec<S: Sink>(
         &mut self,
-        simd: V,
         config: &Config,
         hold: u64,
         cx: &mut Cx<'_, S>,
         books: &mut Books<'_>,
     ) -> Result<Stepped, Stop> {
         if !M::IMMEDIATE {
-            return overlap::exec(simd, self, config, hold, cx, books);
+            return overlap::exec(self, config, hold, cx, books);
         }
         let room = self.room(config);
         let Some((at, lease)) = self.which(|g| g.can_step(&self.processors, room), self.last, cx.oracle)? else {
@@ -42,7 +39,7 @@ impl<C: Control, M: Environment> ContextState<C, M> {
             cx.sink.fire(who, Rule::ContextExec)?;
         }
         let (processors, mem) = (&mut self.processors, &mut self.memory);
-        let held = exec(simd, grid, Turns { program, processors, mem, cx, books, hold })?;
+        let held = exec(grid, Turns { program, processors, mem, cx, books, hold })?;
         self.last = Some((place(at), held == Held::Spent));
         if held == Held::Complete {
             grid.complete(cx)?;

@@ -8,10 +8,8 @@ use crate::machine::context::state::Stepped;
 use crate::machine::control::Control;
 use crate::machine::device::repeats::{Found, Watch};
 use crate::machine::device::state::{Device, Move, Order, Ran};
-use crate::machine::warp::instrumented::Watched;
 use crate::memory::{Cx, Environment};
 use crate::verdict::{Event, Place, Rule, Sink, Stop, StuckKind, Who};
-use pulp::Simd;
 
 impl<C: Control, M: Environment> Device<C, M> {
     /// Runs until there is a message for the host, `hold` warp instructions are executed, or nothing can be done.
@@ -21,9 +19,8 @@ impl<C: Control, M: Environment> Device<C, M> {
     /// # Errors
     /// Why a grid stopped before its end; the memory cap.
     #[inline(always)]
-    pub(in crate::machine) fn run<V: Simd, S: Watched>(
+    pub(in crate::machine) fn run<S: Sink>(
         &mut self,
-        simd: V,
         config: &Config,
         order: Order,
         hold: u64,
@@ -89,7 +86,7 @@ impl<C: Control, M: Environment> Device<C, M> {
             if S::ON {
                 cx.sink.fire(Who::default(), Rule::DeviceExec)?;
             }
-            match context.exec(simd, config, most, cx, books)? {
+            match context.exec(config, most, cx, books)? {
                 Stepped::On(spent) => {
                     self.last = Some((at, spent));
                     if books.between {

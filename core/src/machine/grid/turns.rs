@@ -12,12 +12,10 @@ use crate::machine::control::Control;
 use crate::machine::device::message::Program;
 use crate::machine::grid::state::{ALONE, Grid, PRESSURE};
 use crate::machine::native::{Session, phases, session, settle};
-use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::state::{Halt, Yield};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
 use crate::verdict::{LimitKind, Rule, Sink, Stop, Who};
-use pulp::Simd;
 
 /// Why a grid's turns ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,8 +89,7 @@ enum Leave {
 ///
 /// Rule: grid.exec
 #[inline(always)]
-pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
-    simd: V,
+pub(in crate::machine) fn exec<C: Control, M: Memory, S: Sink>(
     grid: &mut Grid<C>,
     with: Turns<'_, '_, '_, M, S>,
 ) -> Result<Held, Stop> {
@@ -104,7 +101,7 @@ pub(in crate::machine) fn exec<V: Simd, C: Control, M: Memory, S: Watched>(
         native.look(with.program, grid, with.books, 0, &with.cx.sink);
     }
     let with_counts = with.books.counts_native;
-    let ended = exec_with(simd, grid, Turns { books: &mut *with.books, ..with }, &mut native);
+    let ended = exec_with(grid, Turns { books: &mut *with.books, ..with }, &mut native);
     *with.books.native += native.leave(grid);
     if grid.until.is_some() && with_counts && !native.is_plain() {
         // Where native code was left might be another place in memory that is all there.
@@ -165,8 +162,7 @@ impl Native {
 }
 
 #[inline(always)]
-fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
-    simd: V,
+fn exec_with<C: Control, M: Memory, S: Sink>(
     grid: &mut Grid<C>,
     with: Turns<'_, '_, '_, M, S>,
     native: &mut Native,
@@ -204,7 +200,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
         if stats.warp_instructions >= native.after {
             native.look(program, grid, books, stats.warp_instructions, &cx.sink);
         }
-        match turns(simd, grid, turn, env, mem, cx, books, &mut hold, &mut stats, native, processors)? {
+        match turns(grid, turn, env, mem, cx, books, &mut hold, &mut stats, native, processors)? {
             Leave::Turn(turn) => carried = turn,
             Leave::Complete(slot) => {
                 stats.blocks += 1;
@@ -236,8 +232,7 @@ fn exec_with<V: Simd, C: Control, M: Memory, S: Watched>(
 /// Turns of one block, as long as it is its warps' turn: leaving the loop costs more than a turn.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "what changes from turn to turn stays in registers")]
-fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
-    simd: V,
+fn turns<C: Control, M: Memory, S: Sink>(
     grid: &mut Grid<C>,
     mut turn: Turn,
     env: &ProgEnv,
@@ -271,7 +266,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
             let (eager, total) = (books.eager, books.end(*next, until.unwrap_or(*total)));
             let after = After { next, total, issued, pressure, processors, eager };
             let whose = Whose { warp: index - base, lease: turn.lease, hold: &mut *hold, ready, base, mask, after };
-            let ended = match phases(simd, &mut at, whose, mem, cx, books, stats) {
+            let ended = match phases(&mut at, whose, mem, cx, books, stats) {
                 Ok(turns) => turns,
                 Err(halt) => break Leave::Halt(at.sh.who.warp, halt),
             };
@@ -301,7 +296,7 @@ fn turns<V: Simd, C: Control, M: Memory, S: Watched>(
             Some(part) => (part.left, part.lanes.used),
         };
         at.sh.clock = books.clock + u64::from(before);
-        let how = step::Turn { simd, fuel, ready, base, begun: begun.map(|part| part.lanes) };
+        let how = step::Turn { fuel, ready, base, begun: begun.map(|part| part.lanes) };
         let (why, used) = match at.step(index - base, mem, cx, how) {
             Ok((why, used)) => (why, before + used),
             Err(halt) => break Leave::Halt(at.sh.who.warp, halt),

@@ -15,8 +15,7 @@ use crate::verdict::{Extent, Row, Sink, Who};
 use pulp::{Simd, WithSimd};
 
 /// What a warp runs on beside its registers.
-pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
-    pub simd: V,
+pub(super) struct Calls<'a, 'l, 'c, M, S> {
     pub sh: &'a mut Shared<'l>,
     pub mem: &'a mut M,
     pub cx: &'a mut Cx<'c, S>,
@@ -28,7 +27,7 @@ pub(super) struct Calls<'a, 'l, 'c, V, M, S> {
     pub fault: Option<Box<Fault>>,
 }
 
-impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
+impl<M: Memory, S: Sink> Host for Calls<'_, '_, '_, M, S> {
     fn place(&mut self) -> usize {
         self.mem.arena_mut().begin(self.sh.who)
     }
@@ -56,12 +55,8 @@ impl<V: Simd, M: Memory, S: Sink> Host for Calls<'_, '_, '_, V, M, S> {
         let at = self.sh.issuer(pc, self.depth);
         let near = &mut near(self.sh, local, pc, self.mem);
         let on = Active { at, mask, lanes: &lanes, regs, near };
-        // What is observed is compiled for few instruction sets around this.
-        self.fault = if S::ON {
-            Best::run(Plainly { env, i, on, mem: &mut *self.mem, cx: &mut *self.cx }).err()
-        } else {
-            guarded(self.simd, env, i, on, self.mem, self.cx).err()
-        };
+        let mut plainly = Plainly { env, i, on, mem: &mut *self.mem, cx: &mut *self.cx };
+        self.fault = Best::run(&mut plainly).err();
         self.fault.is_none()
     }
 
@@ -107,13 +102,14 @@ struct Plainly<'a, 'n, 'c, M, S> {
     cx: &'a mut Cx<'c, S>,
 }
 
-impl<M: Memory, S: Sink> WithSimd for Plainly<'_, '_, '_, M, S> {
+impl<M: Memory, S: Sink> WithSimd for &mut Plainly<'_, '_, '_, M, S> {
     type Output = Result<(), Box<Fault>>;
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-        let Self { env, i, on, mem, cx } = self;
-        guarded(simd, env, i, on, mem, cx)
+        let Plainly { env, i, on, mem, cx } = self;
+        let Active { at, mask, lanes, regs, near } = on;
+        guarded(simd, env, i, Active { at: *at, mask: *mask, lanes, regs, near }, &mut **mem, cx)
     }
 }
 

@@ -16,13 +16,11 @@ use crate::machine::control::{Control, Flow, TokenKind, Wait};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
 use crate::memory::{Cx, Fault, Memory};
 use crate::verdict::Sink;
-use pulp::Simd;
 use std::cmp::Ordering;
 
 /// Runs lanes natively.
 #[inline(never)]
-pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S: Sink>(
-    simd: V,
+pub(in crate::machine) fn go<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     flow: &mut Flow,
     sh: &mut Shared<'_>,
@@ -35,7 +33,7 @@ pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S: Sink>(
     // A copy in registers: read back from where its parts were just written, a flow would stall.
     let mut here = *flow;
     let went = loop {
-        match visit(simd, warp, &mut here, sh, mem, fuel, cx, session) {
+        match visit(warp, &mut here, sh, mem, fuel, cx, session) {
             Ok(Visit::On) => {}
             Ok(Visit::Went(went)) => break Ok(went),
             Err(halt) => break Err(halt),
@@ -48,8 +46,7 @@ pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S: Sink>(
 
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "what the innermost loop has, and the session")]
-fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
-    simd: V,
+fn visit<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     flow: &mut Flow,
     sh: &mut Shared<'_>,
@@ -60,7 +57,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
 ) -> Result<Visit, Box<Halt>> {
     if flow.depth > 0 {
         settle(session, warp);
-        return nested(simd, warp, flow, sh, mem, fuel, cx, session);
+        return nested(warp, flow, sh, mem, fuel, cx, session);
     }
     let plan = &session.kernel.plan;
     let interpret = |n| Ok(Visit::Went(Went::Interpret(n)));
@@ -75,7 +72,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let mask = flow.mask;
     session.look(mask, cx);
     if C::JOINS && mask != !0 {
-        return parted(simd, warp, flow, sh, mem, fuel, cx, session);
+        return parted(warp, flow, sh, mem, fuel, cx, session);
     }
     let since = untold(sh, *fuel);
     let on = Fueled { fuel: *fuel, untold: since, patience: if C::JOINS { warp.control.patience() } else { 0 } };
@@ -86,7 +83,7 @@ fn visit<V: Simd, C: Control, M: Memory, S: Sink>(
     let (sites, other) = if some { (parts, whole) } else { (whole, parts) };
     let beyond = kernel.made().filter(|_| C::JOINS && cx.oracle.takes_turns()).map(|some| (some, other));
     let lists = [&code.sites[..], beyond.as_ref().map_or(&code.sites[..], |(some, _)| &some.sites[..])];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: lists, depth: 0, fault: None };
+    let mut host = Calls { sh: &mut *sh, mem, cx: &mut *cx, sites: lists, depth: 0, fault: None };
     let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
     apart.gather();
     let along = Along { sites, beyond, patience, mask, lanes, partings, apart, watch: u32::MAX, trip, rows };
@@ -185,8 +182,7 @@ fn split<C: Control>(
 /// Runs some of the lanes of a warp whose lanes may meet without an instruction that says so, and those that they meet.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
-fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
-    simd: V,
+fn parted<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     flow: &mut Flow,
     sh: &mut Shared<'_>,
@@ -207,7 +203,7 @@ fn parted<V: Simd, C: Control, M: Memory, S: Sink>(
     let (watch, fueled) = if let Some(given) = given { (u32::MAX, given) } else { (warp.control.watch(), *fuel) };
     apart.enter(fueled);
     let sites = &mut sites[1];
-    let mut host = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: [&code.sites; 2], depth: 0, fault: None };
+    let mut host = Calls { sh: &mut *sh, mem, cx: &mut *cx, sites: [&code.sites; 2], depth: 0, fault: None };
     let (trip, lanes, patience) = (*trip, &mut lanes.1, C::PATIENCE);
     let along = Along { sites, beyond: None, patience, mask, lanes, partings, apart, watch, trip, rows };
     let on = Fueled { fuel: fueled, untold: 0, patience: 0 };

@@ -14,7 +14,6 @@ use crate::machine::warp::state::{Shared, Warp};
 use crate::memory::{LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::verdict::{Row, Sink};
-use pulp::Simd;
 
 /// A visit to functions: who runs, and what goes along with it.
 pub(super) struct Nest<'a> {
@@ -133,13 +132,13 @@ impl Nest<'_> {
 }
 
 /// What native code calls back for in functions.
-pub(super) struct Within<'a, 'l, 'c, V, C, M, S> {
-    pub calls: Calls<'a, 'l, 'c, V, M, S>,
+pub(super) struct Within<'a, 'l, 'c, C, M, S> {
+    pub calls: Calls<'a, 'l, 'c, M, S>,
     pub nest: Nest<'a>,
     pub warp: &'a mut Warp<C>,
 }
 
-impl<V: Simd, C: Control, M: Memory, S: Sink> Host for Within<'_, '_, '_, V, C, M, S> {
+impl<C: Control, M: Memory, S: Sink> Host for Within<'_, '_, '_, C, M, S> {
     fn place(&mut self) -> usize {
         self.calls.place()
     }

@@ -15,14 +15,12 @@ use crate::machine::control::{Control, Flow};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
 use crate::memory::{Cx, Fault, Memory};
 use crate::verdict::Sink;
-use pulp::Simd;
 use std::sync::Arc;
 
 /// Runs lanes that are in a function, and those that they call.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
-pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
-    simd: V,
+pub(super) fn nested<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     flow: &mut Flow,
     sh: &mut Shared<'_>,
@@ -58,7 +56,7 @@ pub(super) fn nested<V: Simd, C: Control, M: Memory, S: Sink>(
     session.look(here.mask, cx);
     let Session { lanes, trip, partings, apart, stacked, callees, rows, .. } = &mut *session;
     let nest = Nest { kernel: &kernel, stacked, here, ready, beyond: begun.beyond, now, together: false };
-    let calls = Calls { simd, sh: &mut *sh, mem, cx: &mut *cx, sites: [&[]; 2], depth: here.depth, fault: None };
+    let calls = Calls { sh: &mut *sh, mem, cx: &mut *cx, sites: [&[]; 2], depth: here.depth, fault: None };
     let mut host = Within { calls, nest, warp: &mut *warp };
     let (mut left, mut visits) = (given, Visits::default());
     let back = loop {

@@ -10,7 +10,6 @@ use crate::machine::warp::state::{Halt, Shared, Warp};
 use crate::memory::{Cx, Memory};
 use crate::program::env::ProgEnv;
 use crate::verdict::Needs;
-use pulp::Simd;
 use std::sync::Arc;
 
 /// Nothing is held.
@@ -71,8 +70,7 @@ pub(in crate::machine) fn session(
 }
 
 /// Nobody calls it.
-pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S>(
-    _: V,
+pub(in crate::machine) fn go<C: Control, M: Memory, S>(
     _: &mut Warp<C>,
     _: &mut Flow,
     _: &mut Shared<'_>,
@@ -84,8 +82,7 @@ pub(in crate::machine) fn go<V: Simd, C: Control, M: Memory, S>(
 }
 
 /// Nobody calls it.
-pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S>(
-    _: V,
+pub(in crate::machine) fn phases<C: Control, M: Memory, S>(
     _: &mut Executing<'_, C>,
     _: Whose<'_>,
     _: &mut M,

@@ -20,14 +20,12 @@ use crate::machine::books::{Books, Stats};
 use crate::machine::control::{Control, Flow, Wait};
 use crate::machine::grid::loaded::Where;
 use crate::machine::grid::state::ALONE;
-use crate::machine::warp::instrumented::Watched;
 use crate::machine::warp::mistakes::no_warp;
 use crate::machine::warp::run::Begun;
 use crate::machine::warp::state::{Halt, Warp};
 use crate::memory::{Cx, Fault, Memory};
 use crate::program::ops::Class;
 use crate::verdict::{Event, LimitKind, Sink, Stop, Who};
-use pulp::Simd;
 
 const ALL: LaneMask = !0;
 const LANES: u32 = 32;
@@ -146,8 +144,7 @@ impl Ended {
 
 /// Runs the warps of a block natively as far as that goes.
 #[inline(always)]
-pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
-    simd: V,
+pub(in crate::machine) fn phases<C: Control, M: Memory, S: Sink>(
     at: &mut Executing<'_, C>,
     whose: Whose<'_>,
     mem: &mut M,
@@ -160,7 +157,7 @@ pub(in crate::machine) fn phases<V: Simd, C: Control, M: Memory, S: Watched>(
         return Ok(Turns::default());
     }
     let Some(session) = at.sh.native.take() else { return Ok(Turns::default()) };
-    let turns = rounds(simd, at, session, whose, mem, cx, books, stats);
+    let turns = rounds(at, session, whose, mem, cx, books, stats);
     at.sh.native = Some(session);
     turns
 }
@@ -173,8 +170,7 @@ fn most(warps: usize, lease: u32) -> u64 {
 
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "what the turns have that these are, and the session")]
-fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
-    simd: V,
+fn rounds<C: Control, M: Memory, S: Sink>(
     at: &mut Executing<'_, C>,
     session: &mut Session,
     mut whose: Whose<'_>,
@@ -202,7 +198,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     let (mut turns, mut stays) = (Turns::default(), false);
     let some = kernel.made().filter(|_| C::JOINS && cx.oracle.takes_turns());
     let lists = [&code.sites[..], some.map_or(&code.sites[..], |some| &some.sites[..])];
-    let mut host = Calls { simd, sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: lists, depth: 0, fault: None };
+    let mut host = Calls { sh: &mut at.sh, mem: &mut *mem, cx: &mut *cx, sites: lists, depth: 0, fault: None };
     apart.gather();
     loop {
         ready.fuel(round.nth(count - 1), round.last);
@@ -259,7 +255,7 @@ fn rounds<V: Simd, C: Control, M: Memory, S: Watched>(
     if turns.begun.is_none() && at.sh.barriers.any() {
         let party = at.party();
         let Whose { ready, base, .. } = whose;
-        let turn = step::Turn { simd, fuel: 0, ready, base, begun: None };
+        let turn = step::Turn { fuel: 0, ready, base, begun: None };
         at.end_barriers(mem, cx, turn, &party).map_err(step::halted)?;
     }
     Ok(turns)
@@ -328,12 +324,12 @@ fn told<S: Sink>(contexts: &[Context], round: Round, ended: Ended, of: Who, sink
 /// The next block takes the place of one whose warps have all ended, when nothing is to be made anew but registers that are the same
 /// in all of its threads, and shared memory. False: it is issued as usual. `stays`: whether its multiprocessor is known.
 #[inline(always)]
-fn succeed<V: Simd, M: Memory, S: Sink>(
+fn succeed<M: Memory, S: Sink>(
     place: &mut Place<'_>,
     after: &mut After<'_>,
     plan: &Plan,
     (ready, stays): (&mut Ready<'_>, &mut bool),
-    host: &mut Calls<'_, '_, '_, V, M, S>,
+    host: &mut Calls<'_, '_, '_, M, S>,
 ) -> bool {
     let Calls { sh, mem, .. } = host;
     let (loaded, entry) = (sh.loaded, &plan.function);

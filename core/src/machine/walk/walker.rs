@@ -29,7 +29,6 @@ use crate::memory::{Cx, Environment, Issuer, Memory, Part, SiteHints};
 use crate::program::env::ProgEnv;
 use crate::program::instr::{Op, Syscall};
 use crate::verdict::{LimitKind, Stop, Who};
-use pulp::Scalar;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -119,7 +118,7 @@ impl<C: Explored, M: Memory> Step<C, M, Observed<'_>> for Lanes<'_> {
         cx: &mut Cx<'_, Observed<'_>>,
     ) -> Result<(Yield, u32), Box<Halt>> {
         let fuel = self.fuel.min(warp.control.resume(self.flow));
-        let used = run_flow(Scalar::new(), warp, (self.flow, None), fuel, sh, mem, cx)?;
+        let used = run_flow(warp, (self.flow, None), fuel, sh, mem, cx)?;
         match warp.control.flows() {
             Err(Idle::Corrupt(pc)) => Err(lost_lanes(pc, self.flow.mask)),
             Err(_) if sh.exited > 0 && warp.control.live() == 0 => Ok((Yield::Done, used)),

@@ -48,7 +48,7 @@ pub(in crate::machine) fn flow_on<V: Simd, C: Control, M: Memory, S: Sink>(
         if M::NATIVE && sh.native.is_some() {
             let went = match went.take() {
                 Some(went) => went,
-                None => go(simd, warp, flow, sh, mem, fuel, cx)?,
+                None => go(warp, flow, sh, mem, fuel, cx)?,
             };
             match went {
                 Went::Interpret(most) => part = most.min(*fuel),

@@ -8,7 +8,7 @@ pub(in crate::machine) mod frames;
 pub(in crate::machine) mod guarded;
 mod image;
 mod instructions;
-pub(in crate::machine) mod instrumented;
+mod lanes;
 mod matrix;
 mod mbarrier;
 pub(crate) mod mistakes;

@@ -5,12 +5,12 @@
 use crate::base::{LaneMask, Pc};
 use crate::machine::control::{Control, Flow, Idle, Next};
 use crate::machine::native::Went;
-use crate::machine::warp::instrumented::{Lanes, Watched};
+use crate::machine::warp::lanes::Lanes;
 use crate::machine::warp::mistakes::lost_lanes;
 use crate::machine::warp::ready::blocked;
 use crate::machine::warp::state::{Halt, Shared, Warp, Why, Yield};
 use crate::memory::{Cx, Fault, Memory};
-use pulp::Simd;
+use crate::verdict::Sink;
 
 /// Lanes that have begun a turn natively.
 pub(in crate::machine) struct Begun {
@@ -29,8 +29,7 @@ pub(in crate::machine) struct Begun {
 /// Runs a warp for at most `fuel` instructions, lanes that have begun the turn natively first; says why it stopped and how many it
 /// executed of these.
 #[inline(always)]
-pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
-    simd: V,
+pub(in crate::machine) fn run<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     sh: &mut Shared<'_>,
     mem: &mut M,
@@ -65,7 +64,7 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
         if C::JOINS {
             (sh.more, sh.begun, sh.runs) = (left - now, before, runs);
         }
-        let used = run_flow(simd, warp, (flow, went), now, sh, mem, cx)?;
+        let used = run_flow(warp, (flow, went), now, sh, mem, cx)?;
         left -= used;
         if C::JOINS {
             // What others have executed meanwhile, the control model knows.
@@ -84,8 +83,7 @@ pub(in crate::machine) fn run<V: Simd, C: Control, M: Memory, S: Watched>(
 /// Runs lanes that were picked, for at most `fuel` instructions; says how many they executed. With how far they went natively, if
 /// they have begun so.
 #[inline(always)]
-pub(in crate::machine) fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
-    simd: V,
+pub(in crate::machine) fn run_flow<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     (mut flow, went): (Flow, Option<Went>),
     fuel: u32,
@@ -96,7 +94,7 @@ pub(in crate::machine) fn run_flow<V: Simd, C: Control, M: Memory, S: Watched>(
     let mut rest = fuel;
     sh.turn = fuel;
     let lanes = Lanes { warp: &mut *warp, flow: (&mut flow, went), sh: &mut *sh, mem, fuel: &mut rest, cx };
-    let outcome = S::flow_on(simd, lanes);
+    let outcome = lanes.run();
     // Native code may have made it more where lanes part by themselves.
     let used = if C::JOINS { sh.turn } else { fuel } - rest;
     sh.clock += u64::from(used);

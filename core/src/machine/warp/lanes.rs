@@ -1,13 +1,13 @@
-//! How the instructions of a warp are compiled for each kind of observer.
+//! The seam of instruction sets: what is above the instructions of a warp is compiled once for each control model, memory and kind
+//! of observer, they for each instruction set besides.
 
 use crate::base::{Baseline, Best, Tier};
 use crate::machine::control::{Control, Flow, Next};
 use crate::machine::native::Went;
-use crate::machine::observer::Observed;
 use crate::machine::warp::instructions::flow_on;
 use crate::machine::warp::state::{Halt, Shared, Warp};
 use crate::memory::{Cx, Memory};
-use crate::verdict::{Silent, Sink};
+use crate::verdict::Sink;
 use pulp::{Simd, WithSimd};
 
 /// Lanes of a warp that are about to run, and what they run on.
@@ -33,36 +33,13 @@ impl<C: Control, M: Memory, S: Sink> WithSimd for &mut Lanes<'_, '_, '_, C, M, S
     }
 }
 
-/// How the instructions of a warp are compiled for an observer: runs that nobody observes are compiled into their loops
-/// and for each instruction set, observed ones once for each control model and memory, whoever steps them.
-pub trait Watched: Sink + Sized {
-    /// Runs the lanes until they stop, wait or are handed over.
+impl<C: Control, M: Memory, S: Sink> Lanes<'_, '_, '_, C, M, S> {
+    /// Runs them until they stop, wait or are handed over: on vector units where accesses take no time of their own.
     ///
     /// # Errors
     /// Why they halted.
-    fn flow_on<V: Simd, C: Control, M: Memory>(
-        simd: V,
-        lanes: Lanes<'_, '_, '_, C, M, Self>,
-    ) -> Result<Next, Box<Halt>>;
-}
-
-impl Watched for Silent {
     #[inline(always)]
-    fn flow_on<V: Simd, C: Control, M: Memory>(
-        _: V,
-        mut lanes: Lanes<'_, '_, '_, C, M, Self>,
-    ) -> Result<Next, Box<Halt>> {
-        Best::run(&mut lanes)
-    }
-}
-
-impl Watched for Observed<'_> {
-    /// On vector units where accesses take no time of their own.
-    #[inline(never)]
-    fn flow_on<V: Simd, C: Control, M: Memory>(
-        _: V,
-        mut lanes: Lanes<'_, '_, '_, C, M, Self>,
-    ) -> Result<Next, Box<Halt>> {
-        if M::IMMEDIATE { Best::run(&mut lanes) } else { Baseline::run(&mut lanes) }
+    pub(super) fn run(mut self) -> Result<Next, Box<Halt>> {
+        if M::IMMEDIATE { Best::run(&mut self) } else { Baseline::run(&mut self) }
     }
 }
