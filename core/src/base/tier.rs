@@ -1,5 +1,7 @@
 //! Which instruction sets a run is compiled for.
 
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+use pulp::x86::{V3, V4};
 use pulp::{Scalar, Simd, WithSimd};
 
 /// Whether an instruction set has vector units. A constant of its own, since only then is the other branch of an `if` not
@@ -34,11 +36,12 @@ impl Tier for Baseline {
 
 impl Tier for Middle {
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    #[inline(always)]
     fn run<G: WithSimd>(go: G) -> G::Output {
-        match pulp::x86::V3::try_new() {
+        match V3::try_new() {
             // Its own method of this name takes closures.
             Some(simd) => Simd::vectorize(simd, go),
-            None => Baseline::run(go),
+            None => plainly(go),
         }
     }
 
@@ -50,7 +53,19 @@ impl Tier for Middle {
 }
 
 impl Tier for Best {
-    #[cfg(not(debug_assertions))]
+    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+    #[inline(always)]
+    fn run<G: WithSimd>(go: G) -> G::Output {
+        if let Some(simd) = V4::try_new() {
+            Simd::vectorize(simd, go)
+        } else if let Some(simd) = V3::try_new() {
+            Simd::vectorize(simd, go)
+        } else {
+            plainly(go)
+        }
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", debug_assertions)))]
     fn run<G: WithSimd>(go: G) -> G::Output {
         pulp::Arch::new().dispatch(go)
     }
@@ -60,4 +75,12 @@ impl Tier for Best {
     fn run<G: WithSimd>(go: G) -> G::Output {
         Baseline::run(go)
     }
+}
+
+/// Out of line, so that whoever chooses needs no registers for it.
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[cold]
+#[inline(never)]
+fn plainly<G: WithSimd>(go: G) -> G::Output {
+    Baseline::run(go)
 }

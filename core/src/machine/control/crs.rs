@@ -280,11 +280,14 @@ impl Control for Crs {
 
     #[inline]
     fn wait(&mut self, flow: &mut Flow, _: LaneMask, on: Wait) -> Next {
+        // A copy in registers: read back from where a part was just written, a flow would stall.
+        let Flow { mut pc, mask, depth } = *flow;
         if let Wait::Barrier(id) = on {
             self.barriers |= 1 << (id & 31);
-            flow.pc += 1;
+            pc += 1;
+            flow.pc = pc;
         }
-        self.flow = *flow;
+        self.flow = Flow { pc, mask, depth };
         Next::Pick
     }
 
