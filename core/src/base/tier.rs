@@ -77,6 +77,20 @@ impl Tier for Best {
     }
 }
 
+impl Best {
+    /// Hands it over without being compiled for it: to what enters a function that is.
+    #[inline(always)]
+    pub fn hand<G: WithSimd>(go: G) -> G::Output {
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        if let Some(simd) = V4::try_new() {
+            return go.with_simd(simd);
+        } else if let Some(simd) = V3::try_new() {
+            return go.with_simd(simd);
+        }
+        go.with_simd(Scalar::new())
+    }
+}
+
 /// Out of line, so that whoever chooses needs no registers for it.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[cold]

@@ -3,7 +3,7 @@
 use super::each::{Access, Each, What};
 use super::host::Host;
 use crate::base::mutant::{Mutant, on};
-use crate::base::{Best, Frame, LaneMask, Pc, Tier, expand, lanes_of};
+use crate::base::{Best, Frame, LaneMask, Pc, expand, lanes_of};
 use crate::machine::warp::exchange;
 use crate::machine::warp::guarded::{guarded, near};
 use crate::machine::warp::state::Shared;
@@ -55,8 +55,7 @@ impl<M: Memory, S: Sink> Host for Calls<'_, '_, '_, M, S> {
         let at = self.sh.issuer(pc, self.depth);
         let near = &mut near(self.sh, local, pc, self.mem);
         let on = Active { at, mask, lanes: &lanes, regs, near };
-        let mut plainly = Plainly { env, i, on, mem: &mut *self.mem, cx: &mut *self.cx };
-        self.fault = Best::run(&mut plainly).err();
+        self.fault = Best::hand(Plainly { env, i, on, mem: &mut *self.mem, cx: &mut *self.cx }).err();
         self.fault.is_none()
     }
 
@@ -102,14 +101,13 @@ struct Plainly<'a, 'n, 'c, M, S> {
     cx: &'a mut Cx<'c, S>,
 }
 
-impl<M: Memory, S: Sink> WithSimd for &mut Plainly<'_, '_, '_, M, S> {
+impl<M: Memory, S: Sink> WithSimd for Plainly<'_, '_, '_, M, S> {
     type Output = Result<(), Box<Fault>>;
 
     #[inline(always)]
     fn with_simd<V: Simd>(self, simd: V) -> Self::Output {
-        let Plainly { env, i, on, mem, cx } = self;
-        let Active { at, mask, lanes, regs, near } = on;
-        guarded(simd, env, i, Active { at: *at, mask: *mask, lanes, regs, near }, &mut **mem, cx)
+        let Self { env, i, on, mem, cx } = self;
+        guarded(simd, env, i, on, mem, cx)
     }
 }
 
