@@ -45,7 +45,6 @@ pub(in crate::machine) fn go<C: Control, M: Memory, S: Sink>(
 }
 
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "what the innermost loop has, and the session")]
 fn visit<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     flow: &mut Flow,
@@ -181,7 +180,6 @@ fn split<C: Control>(
 
 /// Runs some of the lanes of a warp whose lanes may meet without an instruction that says so, and those that they meet.
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
 fn parted<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     flow: &mut Flow,

@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 /// Runs lanes that are in a function, and those that they call.
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as of the function that this is a part of")]
 pub(super) fn nested<C: Control, M: Memory, S: Sink>(
     warp: &mut Warp<C>,
     flow: &mut Flow,

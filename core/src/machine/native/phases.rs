@@ -169,7 +169,6 @@ fn most(warps: usize, lease: u32) -> u64 {
 }
 
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "what the turns have that these are, and the session")]
 fn rounds<C: Control, M: Memory, S: Sink>(
     at: &mut Executing<'_, C>,
     session: &mut Session,
