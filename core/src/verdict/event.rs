@@ -66,7 +66,8 @@ impl Shape {
     pub const fn thread_index(&self, warp: u32, lane: u32) -> [u32; 3] {
         let t = warp * self.warp_size + lane;
         let [x, y, _] = self.block;
-        [t % x, t / x % y, t / (x * y)]
+        // Blocks of one dimension, the commonest, without divisions.
+        if t < x { [t, 0, 0] } else { [t % x, t / x % y, t / (x * y)] }
     }
 
     /// Where a thread executes an instruction of a program's kernel, outside of calls; `at`: its block, warp and lane.

@@ -190,6 +190,7 @@ impl Loaded {
                 }
             };
             match preload.class {
+                Class::W if lanes == !0 => frame.w[slot].0 = values.map(|v| v as u32),
                 Class::W => each.for_each(|l| frame.w[slot].0[l] = values[l] as u32),
                 Class::Q => each.for_each(|l| frame.q[slot].0[l] = values[l]),
                 Class::P => each.for_each(|l| {
