@@ -350,11 +350,15 @@ fn succeed<M: Memory, S: Sink>(
     let linear = *after.next;
     (*after.next, *after.pressure) = (linear + 1, 0);
     after.issued.fill(linear);
-    (*place.index, *place.linear) = (loaded.index_of(linear), linear);
-    (sh.block, sh.who.block, sh.sm) = (*place.index, linear, sm);
-    sh.shared.fill(0);
+    // A copy in registers: read back from where its parts were just written, an index would stall.
+    let block = loaded.index_of(linear);
+    (*place.index, *place.linear) = (block, linear);
+    (sh.block, sh.who.block, sh.sm) = (block, linear, sm);
+    if !sh.shared.is_empty() {
+        sh.shared.fill(0);
+    }
     // The warp makes no difference to these.
-    let at = Where { block: sh.block, warp: 0, sm };
+    let at = Where { block, warp: 0, sm };
     loaded.renewed(at).all(|(class, slot, value)| ready.fill(class, slot, value))
 }
 
