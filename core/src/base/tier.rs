@@ -78,7 +78,7 @@ impl Tier for Best {
 }
 
 impl Best {
-    /// Hands it over without being compiled for it: to what enters a function that is.
+    /// Hands it over without being compiled for it: to what enters a function that is. Only native code asks, which is for x86-64 alone.
     #[inline(always)]
     pub fn hand<G: WithSimd>(go: G) -> G::Output {
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
