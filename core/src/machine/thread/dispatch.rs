@@ -13,12 +13,6 @@ pub(in crate::machine) fn hot<V: Simd, const FULL: bool>(simd: V, op: HotOp, i: 
     if V::VECTORS { each::<V, FULL>(simd, op, i, r, on) } else { data_op(simd, i, r, on.mask, on.lanes, on.tables) }
 }
 
-/// The same in the innermost loop, where often all lanes run.
-#[inline(always)]
-pub(in crate::machine) fn hot_op<V: Simd>(simd: V, op: HotOp, i: &Instr, r: &mut Frame, on: &Lane<'_>) {
-    if on.mask == !0 { hot::<V, true>(simd, op, i, r, on) } else { hot::<V, false>(simd, op, i, r, on) }
-}
-
 /// A data operation outside the innermost loop, in the instruction set of `simd`, or the best of this processor where that
 /// one has no vector units: loops that are compiled for every processor are small, and run on what there is.
 ///

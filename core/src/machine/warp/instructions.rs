@@ -9,7 +9,7 @@ use crate::base::{Frame, LaneMask, Pc, expand};
 use crate::machine::control::{Control, Flow, Next, TokenKind, Wait};
 use crate::machine::native::{Went, go};
 use crate::machine::thread::data::Lane;
-use crate::machine::thread::dispatch::{data_op, hot_op};
+use crate::machine::thread::dispatch::{data_op, hot};
 use crate::machine::warp::frames::{Stack, tell_entered};
 use crate::machine::warp::guarded::{guarded, near, plain32};
 use crate::machine::warp::mistakes::{no_code, no_frame};
@@ -200,7 +200,14 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 _ => None,
             },
             op => {
-                hot_op(simd, op, i, frame, &Lane { mask, lanes: &lanes, tables: &cx.tables });
+                if mask == !0 {
+                    hot::<V, true>(simd, op, i, frame, &Lane { mask, lanes: &lanes, tables: &cx.tables });
+                } else if S::ON || C::JOINS {
+                    // A loop for some lanes as well would double these, which are most of what there is to compile.
+                    data_op(simd, i, frame, mask, &lanes, &cx.tables);
+                } else {
+                    hot::<V, false>(simd, op, i, frame, &Lane { mask, lanes: &lanes, tables: &cx.tables });
+                }
                 Some(Ok(()))
             }
         };
