@@ -139,9 +139,8 @@ impl Uninit {
     fn step(&mut self, who: Who, step: &Step<'_>) -> Result<(), Stop> {
         let env = Arc::clone(&self.env);
         let Some(i) = env.code.get(step.pc.0 as usize) else { return Ok(()) };
-        for lane in lanes_of(step.active) {
-            self.warp(who).depths[lane] = step.depth;
-        }
+        let depths = &mut self.warp(who).depths;
+        lanes_of(step.active).for_each(|lane| depths[lane] = step.depth);
         let regs = self.regs(who, step.pc, step.depth);
         let lanes = step.lanes;
         let guard = i.guard.map(|guard| (UninitUse::Condition, Class::P, guard.pred));

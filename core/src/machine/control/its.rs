@@ -73,7 +73,10 @@ impl Its {
     /// Marks lanes that wait for each other ready once all of them are there.
     fn wake(&mut self) {
         let waiting = !self.exited & !self.ready;
-        for lane in lanes_of(waiting) {
+        let mut rest = waiting;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
             let Some(wait) = self.wait[lane] else { continue };
             let here = |l: &usize| self.wait[*l] == Some(wait);
             let same_pc = |l: &usize| self.pc[*l] == self.pc[lane] && self.depth[*l] == self.depth[lane];
@@ -83,6 +86,8 @@ impl Its {
                 Wait::WarpSync(m) => (m, lanes_of(waiting).filter(here).fold(0, |m, l| m | 1 << l)),
                 Wait::Barrier(_) => continue,
             };
+            // They would all find the same.
+            rest &= !present;
             if members & !self.exited & !present == 0 {
                 self.ready |= present;
                 if !matches!(wait, Wait::WarpSync(_)) {
