@@ -178,6 +178,10 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 }
                 None
             }
+            // Who is told of an access takes longer than a call.
+            HotOp::LdGlobal32 | HotOp::LdShared32 | HotOp::StGlobal32 | HotOp::StShared32 if S::ON => {
+                Some(guarded(simd, env, i, lanes!(mask), mem, cx))
+            }
             HotOp::LdGlobal32 => Some(plain32(simd, Op::LdGlobal32, i, lanes!(mask), mem, cx)),
             HotOp::LdShared32 => Some(plain32(simd, Op::LdShared32, i, lanes!(mask), mem, cx)),
             HotOp::StGlobal32 => Some(plain32(simd, Op::StGlobal32, i, lanes!(mask), mem, cx)),
