@@ -70,36 +70,6 @@ impl Its {
         order
     }
 
-    /// Marks lanes that wait for each other ready once all of them are there.
-    fn wake(&mut self) {
-        let waiting = !self.exited & !self.ready;
-        let mut rest = waiting;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let Some(wait) = self.wait[lane] else { continue };
-            let here = |l: &usize| self.wait[*l] == Some(wait);
-            let same_pc = |l: &usize| self.pc[*l] == self.pc[lane] && self.depth[*l] == self.depth[lane];
-            let (members, present) = match wait {
-                Wait::Members(m) => (m, lanes_of(waiting).filter(here).filter(same_pc).fold(0, |m, l| m | 1 << l)),
-                Wait::Warp => (!0, lanes_of(waiting).filter(here).filter(same_pc).fold(0, |m, l| m | 1 << l)),
-                Wait::WarpSync(m) => (m, lanes_of(waiting).filter(here).fold(0, |m, l| m | 1 << l)),
-                Wait::Barrier(_) => continue,
-            };
-            // They would all find the same.
-            rest &= !present;
-            if members & !self.exited & !present == 0 {
-                self.ready |= present;
-                if !matches!(wait, Wait::WarpSync(_)) {
-                    self.met |= present;
-                }
-                for l in lanes_of(present) {
-                    self.wait[l] = None;
-                }
-            }
-        }
-    }
-
     /// The groups of ready lanes, the one to be preferred first.
     fn groups(&self) -> SmallVec<[Group; 8]> {
         let mut groups: SmallVec<[Group; 8]> = SmallVec::new();
@@ -126,21 +96,6 @@ impl Its {
     /// The lanes that are where one is, as far as the arrays say.
     fn standing_with(&self, lane: usize) -> LaneMask {
         lanes_with(&self.pc, self.pc[lane]) & lanes_with(&self.depth, self.depth[lane])
-    }
-
-    /// Where the running lanes next meet others: the lowest address of another ready lane at the same depth, from here on.
-    #[inline(always)]
-    pub(super) fn set_watch(&mut self, flow: Flow) {
-        self.watch = if self.alone() {
-            u32::MAX
-        } else {
-            let others = self.ready & !flow.mask & lanes_with(&self.depth, flow.depth);
-            let mut least = u32::MAX;
-            for (l, pc) in self.pc.iter().enumerate() {
-                least = least.min(if (others >> l & 1 == 1) & (*pc > flow.pc) { *pc } else { u32::MAX });
-            }
-            least
-        };
     }
 
     /// Takes note of who ran, one after the other.
@@ -597,5 +552,6 @@ impl Control for Its {
 }
 
 mod called;
+mod meet;
 #[cfg(test)]
 mod tests;

@@ -14,11 +14,11 @@ use crate::machine::warp::frames::{Stack, tell_entered};
 use crate::machine::warp::guarded::{guarded, near, plain32};
 use crate::machine::warp::mistakes::{no_code, no_frame};
 use crate::machine::warp::ready::blocked;
-use crate::machine::warp::slow_path::{Did, Rare};
+use crate::machine::warp::slow_path::{Did, Rare, tell_fired};
 use crate::machine::warp::state::{Halt, Shared, Warp, stopped};
 use crate::memory::{Active, Cx, Fault, Memory};
 use crate::program::instr::{Guard, HotOp, Op};
-use crate::verdict::{Event, Sink, Step, Who};
+use crate::verdict::{Event, Sink, Step};
 use pulp::Simd;
 
 /// How the inner loop was left.
@@ -224,14 +224,10 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
                 *flow = Flow { pc, mask, depth };
                 let mut rare =
                     Rare { i, m, left, control, flow, regs: frame, local, arrivals, sh, mem, warp: *index, cx };
-                match rare.execute() {
-                    Ok(Did::Next) => {
-                        if let Err(halt) = tell_fired(control, sh.who, cx) {
-                            break Err(halt);
-                        }
-                    }
+                match rare.issue(mask) {
+                    Ok(Did::Next) => {}
                     Ok(did) => break Ok(Some(did)),
-                    Err(trouble) => break Err(trouble.halt(mask, m)),
+                    Err(halt) => break Err(halt),
                 }
             }
         }
@@ -242,8 +238,7 @@ fn frame_on<V: Simd, C: Control, M: Memory, S: Sink>(
     if let Ok(Some(did)) = end {
         return turn(did, warp, flow, sh, Flow { pc, mask, depth }, cx);
     }
-    flow.pc = pc;
-    flow.mask = mask;
+    *flow = Flow { pc, mask, depth };
     end.map(|_| Leave::Stop)
 }
 
@@ -295,15 +290,4 @@ fn turn<C: Control, S: Sink>(
             if next == Next::Pick { Leave::Pick } else { Leave::Turn }
         }
     })
-}
-
-/// Tells the rules of the token stack that fired: right behind the step that they belong to.
-#[inline(always)]
-fn tell_fired<C: Control, S: Sink>(control: &mut C, who: Who, cx: &mut Cx<'_, S>) -> Result<(), Box<Halt>> {
-    if cx.sink.wants_rules() {
-        for rule in control.fired() {
-            cx.sink.fire(who, rule).map_err(|s| stopped(Fault::Stop(s), !0))?;
-        }
-    }
-    Ok(())
 }

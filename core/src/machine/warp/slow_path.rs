@@ -9,7 +9,7 @@ use crate::machine::warp::state::{Halt, Shared, Why, stopped};
 use crate::memory::{Cx, Fault, Held, LocalMemory, Memory};
 use crate::program::env::FuncId;
 use crate::program::instr::{BarrierRed, Instr, Op};
-use crate::verdict::{BugKind, Sink, Stop};
+use crate::verdict::{BugKind, Sink, Stop, Who};
 
 /// What an instruction did to the flow.
 pub(in crate::machine) enum Did {
@@ -78,9 +78,17 @@ pub(in crate::machine) struct Rare<'a, 'b, 'c, C, M, S> {
 }
 
 impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
-    /// Executes it.
+    /// Executes it as one of the flow of lanes `mask`.
     #[inline(never)]
-    pub fn execute(&mut self) -> Result<Did, Trouble> {
+    pub fn issue(&mut self, mask: LaneMask) -> Result<Did, Box<Halt>> {
+        match self.execute() {
+            Ok(Did::Next) => tell_fired(self.control, self.sh.who, self.cx).map(|()| Did::Next),
+            Ok(did) => Ok(did),
+            Err(trouble) => Err(trouble.halt(mask, self.m)),
+        }
+    }
+
+    fn execute(&mut self) -> Result<Did, Trouble> {
         let (i, m) = (self.i, self.m);
         Ok(Did::Control(match i.op {
             Op::Sync => {
@@ -163,6 +171,21 @@ impl<C: Control, M: Memory, S: Sink> Rare<'_, '_, '_, C, M, S> {
         }
         did
     }
+}
+
+/// Tells the rules of the token stack that fired: right behind the step that they belong to.
+#[inline(always)]
+pub(in crate::machine) fn tell_fired<C: Control, S: Sink>(
+    control: &mut C,
+    who: Who,
+    cx: &mut Cx<'_, S>,
+) -> Result<(), Box<Halt>> {
+    if cx.sink.wants_rules() {
+        for rule in control.fired() {
+            cx.sink.fire(who, rule).map_err(|s| stopped(Fault::Stop(s), !0))?;
+        }
+    }
+    Ok(())
 }
 
 pub(in crate::machine) fn bug(kind: BugKind, lanes: LaneMask) -> Trouble {
