@@ -30,7 +30,7 @@ fn observed(path: &Path, control: Option<ControlModel>) -> Result<(u64, BTreeSet
         return Err("other results than expected".to_owned());
     }
     let hash = observers.get().map_or(0, TraceHash::value);
-    Ok((hash, observers.fired()))
+    Ok((hash, observers.fired().into_iter().collect()))
 }
 
 /// Whether a rule is one of threads, warps, barriers, blocks and grids: flat memory has none of memory, and messages of

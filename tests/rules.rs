@@ -111,7 +111,7 @@ fn fired(path: &Path, config: &Config) -> BTreeSet<Rule> {
     let program = device.context().program();
     let mut observers = Observers::none().with_coverage(&program).check(Check::Safety, &program);
     _ = run(&spec, &mut device, &mut observers, None, &mut |_| ());
-    observers.fired()
+    observers.fired().into_iter().collect()
 }
 
 /// The rules that fire in a host script, which the command lists.

@@ -18,10 +18,10 @@ use super::model::{Model, Node, Role};
 use super::program::{Kind, Place, Program, Trace};
 use super::question::{Limits, Question, Searched, asked_for, total};
 use super::relation::Relation;
+use crate::base::sorted::SortedSet;
 use grounded::Grounds;
 use orders::{LARGEST, orders, subsets};
 use runs::Runs;
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -89,7 +89,7 @@ fn content(place: Place, value: Option<u64>) -> Content {
 }
 
 /// What some runs of some threads write, and what memory holds at the start.
-fn supplied(program: &dyn Program, runs: &[Vec<Trace>]) -> BTreeSet<Content> {
+fn supplied(program: &dyn Program, runs: &[Vec<Trace>]) -> SortedSet<Content> {
     let initial = program.initial().into_iter().map(|(place, value)| content(place, Some(value)));
     initial.chain(runs.iter().flatten().flat_map(|trace| contents(trace, Kind::Write))).collect()
 }
@@ -107,7 +107,7 @@ struct Candidates<'a, 'm> {
     question: &'a Question<'a>,
     limits: Limits,
     /// What runs of the threads from each one on write.
-    supplied: Vec<BTreeSet<Content>>,
+    supplied: Vec<SortedSet<Content>>,
     constants: Vec<u64>,
     done: Searched,
     found: &'a mut dyn FnMut(&Execution) -> ControlFlow<()>,
@@ -121,7 +121,7 @@ struct Reading<'a> {
     meetings: Relation,
     fences: Relation,
     /// Last values for which there was an execution.
-    finals: BTreeSet<Vec<u64>>,
+    finals: SortedSet<Vec<u64>>,
 }
 
 impl Candidates<'_, '_> {
@@ -162,7 +162,7 @@ impl Candidates<'_, '_> {
         if (self.question.wanted)(&registers, &vec![None; self.question.finals.len()]) == Some(false) {
             return false;
         }
-        let written: BTreeSet<Content> = chosen.iter().flat_map(|trace| contents(trace, Kind::Write)).collect();
+        let written: SortedSet<Content> = chosen.iter().flat_map(|trace| contents(trace, Kind::Write)).collect();
         let later = self.supplied.get(chosen.len());
         chosen.iter().flat_map(|trace| contents(trace, Kind::Read)).all(|read| {
             written.contains(&read) || later.is_some_and(|later| later.contains(&read)) || self.starts_with(read)
@@ -198,7 +198,7 @@ impl Candidates<'_, '_> {
             rf: none.clone(),
             meetings: none.clone(),
             fences: none,
-            finals: BTreeSet::new(),
+            finals: SortedSet::new(),
         };
         self.sources(&mut reading, &reads)
     }
@@ -332,7 +332,7 @@ impl Candidates<'_, '_> {
                     && event.place.is_some_and(|p| overlap(p, *place))
                     && co.from(*n).next().is_none()
             };
-            let values: BTreeSet<u64> =
+            let values: SortedSet<u64> =
                 (0..frame.len()).filter(here).map(|n| frame.event(n).value.unwrap_or(0)).collect();
             all = all
                 .iter()

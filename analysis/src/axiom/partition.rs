@@ -1,10 +1,9 @@
 //! Parts of accesses that overlap in part: the coarsest ones of which each access is made up.
 
 use super::program::{Place, Trace};
-use crate::base::sort;
+use crate::base::sorted::{SortedMap, SortedSet};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// What an access is made up of, in ascending order.
 pub(super) type Parts = SmallVec<[Place; 4]>;
@@ -14,7 +13,7 @@ pub(super) type Parts = SmallVec<[Place; 4]>;
 pub(super) struct Seen {
     places: FxHashSet<Place>,
     /// By location: where accesses begin, and how many bytes they have.
-    ranges: BTreeMap<u32, BTreeSet<(u32, u32)>>,
+    ranges: SortedMap<u32, SortedSet<(u32, u32)>>,
     /// The widest access.
     widest: u32,
 }
@@ -37,8 +36,8 @@ impl Seen {
         self.widest = self.widest.max(place.bytes);
         let here = self.ranges.entry(place.location).or_default();
         let end = place.offset.saturating_add(place.bytes);
-        let mut near = here.range((place.offset.saturating_sub(self.widest), 0)..(end, 0));
-        let mixed = near.any(|(offset, bytes)| {
+        let near = here.range((place.offset.saturating_sub(self.widest), 0)..(end, 0));
+        let mixed = near.iter().any(|(offset, bytes)| {
             offset.saturating_add(*bytes) > place.offset && (*offset, *bytes) != (place.offset, place.bytes)
         });
         here.insert((place.offset, place.bytes));
@@ -47,13 +46,13 @@ impl Seen {
 
     /// The parts that this makes.
     pub(super) fn partition(&self) -> Partition {
-        let mut cuts: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        let mut cuts: SortedMap<u32, SortedSet<u32>> = SortedMap::new();
         for (location, ranges) in &self.ranges {
             let ends = |(offset, bytes): &(u32, u32)| [*offset, offset.saturating_add(*bytes)];
-            let edges = sort::set_of(ranges.iter().flat_map(ends));
+            let edges: SortedSet<u32> = ranges.iter().flat_map(ends).collect();
             for (offset, bytes) in ranges {
                 let inside = edges.range(offset + 1..offset.saturating_add(*bytes).max(offset + 1));
-                cuts.entry(*location).or_default().extend(inside);
+                cuts.entry(*location).or_default().extend(inside.iter().copied());
             }
         }
         cuts.retain(|_, inside| !inside.is_empty());
@@ -65,7 +64,7 @@ impl Seen {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Partition {
     /// By location: the bytes that parts begin at.
-    cuts: BTreeMap<u32, BTreeSet<u32>>,
+    cuts: SortedMap<u32, SortedSet<u32>>,
 }
 
 impl Partition {

@@ -3,18 +3,18 @@
 use super::plain;
 use super::thread_rules::{expressions, threads};
 use crate::base::Pc;
+use crate::base::sorted::SortedSet;
 use crate::program::env::ProgEnv;
 use crate::program::instr::Op;
 use crate::verdict::{Event, Rule, Sink, Step, Stop, Who};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Collects rules: those that the machine names, and those that follow from a step.
 pub struct Coverage {
     env: Arc<ProgEnv>,
     tokens: bool,
-    fired: BTreeSet<Rule>,
+    fired: SortedSet<Rule>,
     /// Instructions whose expressions were looked at.
     seen: FxHashSet<Pc>,
 }
@@ -23,12 +23,12 @@ impl Coverage {
     /// Nothing has fired yet.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        Self { env, tokens: false, fired: BTreeSet::new(), seen: FxHashSet::default() }
+        Self { env, tokens: false, fired: SortedSet::new(), seen: FxHashSet::default() }
     }
 
     /// The rules that fired so far.
     #[must_use]
-    pub const fn fired(&self) -> &BTreeSet<Rule> {
+    pub const fn fired(&self) -> &SortedSet<Rule> {
         &self.fired
     }
 

@@ -2,11 +2,10 @@
 
 use super::held::Held;
 use super::{Check, Coverage, Liveness, Races, RacesOptions, Safety, TraceHash, Uninit};
-use crate::base::sort;
+use crate::base::sorted::SortedSet;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Needs, Row, Rule, Sink, Stop, Who};
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An observer among others.
@@ -125,9 +124,9 @@ impl Observers {
 
     /// The rules that fired, as a collection of them and the check of the safety property saw it.
     #[must_use]
-    pub fn fired(&self) -> BTreeSet<Rule> {
+    pub fn fired(&self) -> SortedSet<Rule> {
         let all = self.get().map(Coverage::fired).into_iter().chain(self.get().map(Safety::fired));
-        sort::set_of(all.flatten().copied())
+        all.flatten().copied().collect()
     }
 
     /// Why a run stopped that came to `stop`: an undefined value that was held back for the sake of races came first.

@@ -1,9 +1,9 @@
 //! Observers of several programs' launches: each launch has its own.
 
 use super::{Bounds, Observers};
+use crate::base::sorted::SortedMap;
 use crate::program::env::ProgEnv;
 use crate::verdict::{Event, Sink, Stop, Who};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Observers of launches that may run at the same time and belong to several programs. Which bytes of device memory were
@@ -11,14 +11,14 @@ use std::sync::Arc;
 pub struct PerLaunch<'a> {
     programs: Vec<Arc<ProgEnv>>,
     make: &'a dyn Fn(&Arc<ProgEnv>) -> Observers,
-    launches: BTreeMap<u32, Observers>,
+    launches: SortedMap<u32, Observers>,
 }
 
 impl<'a> PerLaunch<'a> {
     /// Observers that `make` makes for each launch of one of `programs`, which are numbered as the host numbers them.
     #[must_use]
     pub fn new(programs: Vec<Arc<ProgEnv>>, make: &'a dyn Fn(&Arc<ProgEnv>) -> Observers) -> Self {
-        Self { programs, make, launches: BTreeMap::new() }
+        Self { programs, make, launches: SortedMap::new() }
     }
 
     /// Why a run stopped that came to `stop`: what some observer held back came first.
@@ -29,7 +29,7 @@ impl<'a> PerLaunch<'a> {
 
     /// The observers of each launch, in the order of their starts.
     #[must_use]
-    pub const fn launches(&self) -> &BTreeMap<u32, Observers> {
+    pub const fn launches(&self) -> &SortedMap<u32, Observers> {
         &self.launches
     }
 }

@@ -24,8 +24,8 @@ use crate::report::parts::Exit;
 use crate::report::worst;
 use crate::verdict::{Bug, BugKind, Race, Stop};
 use clap::Args;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use warpstep_core::base::sorted::SortedSet;
 
 /// Warp instructions that a run goes on at most after a race, so that what is in flight takes effect.
 const AFTER: u64 = 100_000;
@@ -47,7 +47,7 @@ pub(super) struct ExtractFlags {
 /// What is to be in a test: a launch, the deeds that have to stay, and what it is of.
 struct Found {
     done: Done,
-    stays: BTreeSet<u32>,
+    stays: SortedSet<u32>,
     of: Finding,
 }
 

@@ -14,6 +14,7 @@ mod lanes;
 mod mask;
 pub mod mutant;
 pub mod sort;
+pub mod sorted;
 mod source;
 mod suggest;
 mod tier;

@@ -7,11 +7,10 @@
 use crate::axiom::program::Kind;
 use crate::axiom::program::{End, Known, Place, Program, Trace};
 use crate::axiom::question::{Limits, Question, Searched};
-use crate::base::sort;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::base::sorted::{SortedMap, SortedSet};
 
 /// What a place may hold, by location and offset.
-type Values = BTreeMap<(u32, u32), BTreeSet<u64>>;
+type Values = SortedMap<(u32, u32), SortedSet<u64>>;
 
 const fn key(place: Place) -> (u32, u32) {
     (place.location, place.offset)
@@ -123,7 +122,7 @@ impl<'a> Runs<'a> {
         let Some(place) = trace.events[next].place else { return };
         let initial = self.program.initial_value(place);
         let known = self.values.get(&key(place)).into_iter().flatten().copied();
-        let values = sort::set_of(known.chain(initial).chain(self.constants.iter().copied()));
+        let values: SortedSet<u64> = known.chain(initial).chain(self.constants.iter().copied()).collect();
         for value in values {
             reads.resize(next, None);
             reads.push(Some(value));

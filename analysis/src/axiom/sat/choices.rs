@@ -8,7 +8,7 @@ use crate::axiom::frame::{Choice, Frame, overlap, related};
 use crate::axiom::model::Model;
 use crate::axiom::program::{End, Kind, Place, Program};
 use crate::axiom::relation::Relation;
-use std::collections::BTreeMap;
+use crate::base::sorted::SortedMap;
 
 /// What is called so is so, and the reverse.
 const EXACT: Needs = Needs { up: true, down: true };
@@ -33,7 +33,7 @@ pub(super) struct World {
     /// Pairs of which the second is done if the first is.
     implied: Relation,
     /// What each read returns.
-    pub(super) returns: BTreeMap<usize, Values>,
+    pub(super) returns: SortedMap<usize, Values>,
     pub(super) rf: Pairs,
     pub(super) co: Pairs,
     pub(super) fences: Pairs,
@@ -108,7 +108,7 @@ pub(super) fn world(
         done: Vec::new(),
         compatible: Relation::default(),
         implied: Relation::default(),
-        returns: BTreeMap::new(),
+        returns: SortedMap::new(),
         registers: Vec::new(),
         last: Vec::new(),
         finals: Vec::new(),
@@ -287,7 +287,7 @@ impl Builder<'_, '_> {
 
     /// Of arrivals at a barrier with a quorum, so many come first, or all if there are fewer.
     fn meetings(&mut self) {
-        let mut first: BTreeMap<usize, (usize, Bit)> = BTreeMap::new();
+        let mut first: SortedMap<usize, (usize, Bit)> = SortedMap::new();
         for (group, (quorum, list)) in self.world.frame.late.clone().into_iter().enumerate() {
             let quorum = usize::try_from(quorum).unwrap_or(usize::MAX);
             let bits: Vec<Bit> = list.iter().map(|_| Bit::If(self.formula.fresh())).collect();
@@ -331,7 +331,7 @@ impl Builder<'_, '_> {
             for register in 0..count {
                 let tables: Vec<_> =
                     ends.iter().map(|part| (*part, &unfolding.branches[*part].registers[register])).collect();
-                let mut terms: BTreeMap<u64, Vec<Term>> = BTreeMap::new();
+                let mut terms: SortedMap<u64, Vec<Term>> = SortedMap::new();
                 for (part, row) in tables.iter().flat_map(|(part, rows)| rows.iter().map(move |row| (*part, row))) {
                     let Some(mut when) = self.row(row) else { continue };
                     match self.world.branches[part] {
@@ -360,7 +360,7 @@ impl Builder<'_, '_> {
             };
             let writes: Vec<usize> = (0..frame.events.len()).filter(here).collect();
             let mut last = Vec::new();
-            let mut terms: BTreeMap<u64, Vec<Term>> = BTreeMap::new();
+            let mut terms: SortedMap<u64, Vec<Term>> = SortedMap::new();
             for write in writes {
                 let this = self.formula.fresh();
                 self.formula.imply(&[Bit::If(this)], self.world.done[write]);

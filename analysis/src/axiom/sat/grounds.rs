@@ -10,9 +10,8 @@ use super::cnf::{Bit, Formula};
 use super::unfold::Unfolding;
 use crate::axiom::relation::{Relation, Set};
 use crate::base::mutant::{Mutant, on};
-use crate::base::sort;
+use crate::base::sorted::SortedMap;
 use indexmap::IndexSet;
-use std::collections::BTreeMap;
 
 /// What has to come about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,9 +33,9 @@ pub(super) struct Grounds<'a> {
     /// The events that are done.
     done: Vec<usize>,
     /// What each read reads from, and by which bit.
-    sources: BTreeMap<usize, (usize, Bit)>,
+    sources: SortedMap<usize, (usize, Bit)>,
     /// What each read returns, and by which bit.
-    returns: BTreeMap<usize, (u64, Bit)>,
+    returns: SortedMap<usize, (u64, Bit)>,
     there: Set,
     known: Set,
 }
@@ -47,7 +46,7 @@ impl<'a> Grounds<'a> {
         let is_done = |event: &usize| formula.holds(world.done[*event]);
         let done: Vec<usize> = (0..unfolding.events.len()).filter(is_done).collect();
         let sources = world.rf.iter().filter(|(.., bit)| formula.holds(*bit));
-        let sources = sort::map_of(sources.map(|(write, read, bit)| (read, (write, bit))));
+        let sources = sources.map(|(write, read, bit)| (read, (write, bit))).collect();
         let returned = |(read, values): (&usize, &Vec<(u64, Bit)>)| {
             let found = values.iter().find(|(_, bit)| formula.holds(*bit))?;
             is_done(read).then_some((*read, *found))

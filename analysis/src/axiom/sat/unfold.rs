@@ -8,10 +8,9 @@
 use crate::axiom::frame::{INITIAL, Id, initial, placed};
 use crate::axiom::program::{End, Event, Kind, Known, Place, Program, Trace};
 use crate::base::mutant::{Mutant, on};
-use crate::base::sort;
+use crate::base::sorted::{SortedMap, SortedSet};
 use indexmap::IndexSet;
 use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// So many events, values of a place, or rows of a table are looked at at most.
 const MOST: usize = 600;
@@ -45,9 +44,9 @@ pub(super) struct Unfolding {
     pub(super) owners: Vec<Option<usize>>,
     pub(super) branches: Vec<Branch>,
     /// What each read may return.
-    pub(super) returns: BTreeMap<usize, Vec<u64>>,
+    pub(super) returns: SortedMap<usize, Vec<u64>>,
     /// What each write may write.
-    pub(super) writes: BTreeMap<usize, Vec<Row>>,
+    pub(super) writes: SortedMap<usize, Vec<Row>>,
     /// The places that have initial writes.
     pub(super) places: IndexSet<Place>,
     /// Whether values may depend on themselves.
@@ -66,10 +65,10 @@ const fn spot(place: Place) -> Spot {
 }
 
 /// Reads, by thread and position, that a value passes however it comes about.
-type Passed = BTreeSet<(usize, u32)>;
+type Passed = SortedSet<(usize, u32)>;
 
 /// What places may hold.
-type Domains = BTreeMap<Spot, BTreeMap<u64, Passed>>;
+type Domains = SortedMap<Spot, SortedMap<u64, Passed>>;
 
 struct Unfolder<'a> {
     program: &'a dyn Program,
@@ -87,9 +86,9 @@ pub(super) fn unfold(program: &dyn Program, places: IndexSet<Place>, bound: u32)
     let mut this = Unfolder { program, bound, domains: begin, all: Unfolding::default() };
     this.settle();
     // What is tried may lead to parts of threads by which more values may depend on themselves.
-    let mut looped = BTreeSet::new();
+    let mut looped = SortedSet::new();
     while let Some(more) = Some(this.looped()).filter(|more| !more.is_subset(&looped) && !this.all.cut) {
-        for spot in more.difference(&looped).filter(|_| !on(Mutant::ConstantsUntried)) {
+        for spot in more.iter().filter(|spot| !looped.contains(spot) && !on(Mutant::ConstantsUntried)) {
             let constants = program.constants().into_iter().map(|value| (value, Passed::new()));
             this.domains.entry(*spot).or_default().extend(constants);
         }
@@ -115,8 +114,8 @@ impl Unfolding {
         self.events = events;
         self.owners = vec![None; by].into_iter().chain(self.owners.drain(..)).collect();
         let moved = |list: &mut Vec<Row>| list.iter_mut().flat_map(|row| &mut row.0).for_each(|(read, _)| *read += by);
-        self.returns = sort::map_of(std::mem::take(&mut self.returns).into_iter().map(|(read, all)| (read + by, all)));
-        self.writes = sort::map_of(std::mem::take(&mut self.writes).into_iter().map(|(write, all)| (write + by, all)));
+        self.returns = std::mem::take(&mut self.returns).into_iter().map(|(read, all)| (read + by, all)).collect();
+        self.writes = std::mem::take(&mut self.writes).into_iter().map(|(write, all)| (write + by, all)).collect();
         self.writes.values_mut().for_each(moved);
         for branch in &mut self.branches {
             branch.events.iter_mut().for_each(|event| *event += by);
@@ -141,7 +140,7 @@ impl Unfolder<'_> {
             let mut domains = self.domains.clone();
             for (write, rows) in &self.all.writes {
                 let Some(place) = self.all.events[*write].1.place else { continue };
-                let initial = || sort::map_of(self.program.initial_value(place).map(|v| (v, Passed::new())));
+                let initial = || self.program.initial_value(place).map(|v| (v, Passed::new())).into_iter().collect();
                 for row in rows {
                     let passed = self.passed(*write, row);
                     let held = domains.entry(spot(place)).or_insert_with(initial);
@@ -192,7 +191,7 @@ impl Unfolder<'_> {
     }
 
     /// The places by which values may depend on themselves.
-    fn looped(&self) -> BTreeSet<Spot> {
+    fn looped(&self) -> SortedSet<Spot> {
         let events = &self.all.events;
         let mut graph = DiGraph::<(), ()>::new();
         let nodes: Vec<NodeIndex> = events.iter().map(|_| graph.add_node(())).collect();
@@ -207,7 +206,7 @@ impl Unfolder<'_> {
             }
         }
         let circles = petgraph::algo::tarjan_scc(&graph).into_iter().filter(|part| part.len() > 1).flatten();
-        sort::set_of(circles.filter_map(|node| self.spot(node.index())))
+        circles.filter_map(|node| self.spot(node.index())).collect()
     }
 
     fn spot(&self, event: usize) -> Option<Spot> {

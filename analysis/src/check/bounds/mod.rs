@@ -16,6 +16,7 @@ use super::provenance::objects::{Id, LOST, NONE, Object};
 use super::provenance::plan::{Plan, Site, State};
 use super::provenance::rules::Rule;
 use super::provenance::{Launched, Resolved};
+use crate::base::sorted::SortedMap;
 use crate::base::{LANES, LaneMask, Pc, lanes_of};
 use crate::machine::{Sources, shuffle_sources};
 use crate::program::env::ProgEnv;
@@ -27,7 +28,6 @@ use access::{Memories, Registers};
 use ground::Ground;
 use rustc_hash::FxHashMap;
 use shadow::{Rows, Words};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The shadow of a warp.
@@ -71,7 +71,7 @@ pub struct Bounds {
     blocks: FxHashMap<u64, Block>,
     warp_size: u32,
     /// Accesses of threads whose origin was not known, by instruction.
-    lost: BTreeMap<u32, u64>,
+    lost: SortedMap<u32, u64>,
     /// Where accesses are all right, by instruction.
     quiet: Arc<[Extent]>,
 }
@@ -81,7 +81,14 @@ impl Bounds {
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
         let (plan, ground) = (Plan::of(&env), Ground::new(env));
-        Self { plan, ground, blocks: FxHashMap::default(), warp_size: 32, lost: BTreeMap::new(), quiet: Arc::default() }
+        Self {
+            plan,
+            ground,
+            blocks: FxHashMap::default(),
+            warp_size: 32,
+            lost: SortedMap::new(),
+            quiet: Arc::default(),
+        }
     }
 
     /// Shares the memory of the device with another observer, whose launches are on the same.

@@ -2,10 +2,10 @@
 
 use super::history::Raced;
 use crate::base::Pc;
+use crate::base::sorted::SortedMap;
 use crate::verdict::{Bug, BugKind, Inside, Stop, Unordered};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use std::collections::BTreeMap;
 
 /// A race, and how often it happened.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Findings {
     /// By kind and the two instructions, the lower address first.
     all: IndexMap<(bool, Pc, Pc), Finding, FxBuildHasher>,
     /// Volatile data that is read unordered: the store, the load, whether both are of one block.
-    unordered: BTreeMap<(Pc, Pc, bool), u64>,
+    unordered: SortedMap<(Pc, Pc, bool), u64>,
     /// Whether the first one stops the run.
     pub stop: bool,
     /// Races that are hidden.

@@ -6,11 +6,11 @@
 //! memory half of `step` and `idle` is the machine's; without tokens (control models `its` and `thread`) `break` goes to
 //! the address that its instruction names, and a thread that waits for others executes its instruction again.
 
+use crate::base::sorted::SortedSet;
 use crate::base::{LANES, LaneMask, lanes_of};
 use crate::program::env::{FuncId, ProgEnv};
 use crate::program::instr::{Instr, Op};
 use crate::verdict::{Rule, Step, Token, TokenKind};
-use std::collections::BTreeSet;
 
 /// A thread ϑ: its next address and the addresses behind the calls that it is in.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -69,7 +69,7 @@ impl Reference {
     /// again.
     ///
     /// Rule: ref.reset
-    pub fn reset(&mut self, active: LaneMask, fired: &mut BTreeSet<Rule>) {
+    pub fn reset(&mut self, active: LaneMask, fired: &mut SortedSet<Rule>) {
         let Some(Scattered { pc, active: before, called }) = self.scattered.take() else { return };
         // Lanes whose guard keeps them out come back as well, and find that it still does.
         for lane in lanes_of(before & !active) {
@@ -91,7 +91,7 @@ impl Reference {
     /// Rule: ref.exec-ff1
     ///
     /// Rule: ref.exec-ff2
-    pub fn step(&mut self, env: &ProgEnv, step: &Step<'_>, fired: &mut BTreeSet<Rule>) {
+    pub fn step(&mut self, env: &ProgEnv, step: &Step<'_>, fired: &mut SortedSet<Rule>) {
         let Some(i) = env.code.get(step.pc.0 as usize) else { return };
         let sit_out = step.active & !step.lanes;
         for (rule, fires) in [
@@ -131,7 +131,7 @@ impl Reference {
     /// The warp cannot step: its threads stay as they are, whatever the memory does.
     ///
     /// Rule: ref.idle
-    pub fn idle(&self, fired: &mut BTreeSet<Rule>) {
+    pub fn idle(&self, fired: &mut SortedSet<Rule>) {
         fired.insert(Rule::RefIdle);
     }
 }

@@ -9,12 +9,12 @@ mod state;
 use super::bug;
 use super::plain::at;
 use super::reference::{Reference, Thread};
+use crate::base::sorted::SortedSet;
 use crate::base::{LaneMask, Pc, lanes_of};
 use crate::program::env::ProgEnv;
 use crate::verdict::{BugKind, Event, Property, Rule, Sink, Step, Stop, Tokens, Violation, Who};
 use rustc_hash::FxHashMap;
 use state::Broken;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The rules whose firing a violation is told with.
@@ -42,19 +42,19 @@ pub struct Safety {
     env: Arc<ProgEnv>,
     /// The warps of each resident block.
     blocks: Blocks,
-    fired: BTreeSet<Rule>,
+    fired: SortedSet<Rule>,
 }
 
 impl Safety {
     /// An observer of a program's runs.
     #[must_use]
     pub fn new(env: Arc<ProgEnv>) -> Self {
-        Self { env, blocks: FxHashMap::default(), fired: BTreeSet::new() }
+        Self { env, blocks: FxHashMap::default(), fired: SortedSet::new() }
     }
 
     /// The rules of the reference semantics that fired.
     #[must_use]
-    pub const fn fired(&self) -> &BTreeSet<Rule> {
+    pub const fn fired(&self) -> &SortedSet<Rule> {
         &self.fired
     }
 

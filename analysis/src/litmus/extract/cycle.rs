@@ -6,12 +6,13 @@
 
 use crate::base::mutant::{Mutant, on};
 use crate::base::sort;
+use crate::base::sorted::SortedSet;
 use crate::check::deeds::{Done, Spot, Touch, What};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// After so many steps a search for the shortest cycle begins at no other deed; what it has found by then is a cycle, too.
 const STEPS: usize = 20_000_000;
@@ -28,7 +29,7 @@ struct Graph {
 
 /// The deeds of the shortest cycle in which somebody reads what was overwritten, or else of a shortest one, in no order; none: some order of the deeds
 /// explains what was read, and who wrote last.
-pub(super) fn shortest(done: &Done) -> Option<BTreeSet<u32>> {
+pub(super) fn shortest(done: &Done) -> Option<SortedSet<u32>> {
     let graph = Graph::of(done);
     let mut part = vec![0u32; graph.of.node_count()];
     for (number, nodes) in (1..).zip(kosaraju_scc(&graph.of).into_iter().filter(|nodes| nodes.len() > 1)) {
@@ -153,8 +154,8 @@ impl Graph {
         part: &[u32],
         overwritten: bool,
         steps: &mut usize,
-    ) -> Option<BTreeSet<u32>> {
-        let mut best: Option<(u32, usize, BTreeSet<u32>)> = None;
+    ) -> Option<SortedSet<u32>> {
+        let mut best: Option<(u32, usize, SortedSet<u32>)> = None;
         let mut table = Table { reached: vec![(u32::MAX, 0, 0); part.len()], touched: Vec::new() };
         for start in through {
             let most = best.as_ref().map_or(u32::MAX, |(count, ..)| *count);
@@ -222,14 +223,14 @@ impl Graph {
     }
 
     /// The deeds between which a cycle steps by other means than program order.
-    fn kept(&self, cycle: &[(usize, u8)]) -> BTreeSet<u32> {
+    fn kept(&self, cycle: &[(usize, u8)]) -> SortedSet<u32> {
         let deed = |node: usize| {
             let own = (node < self.deeds).then(|| u32::try_from(node).unwrap_or(u32::MAX));
             own.or_else(|| self.stands_for.get(&node).copied())
         };
         // Program order steps from deed to deed, and counts nothing.
         let program_order = |(node, counts): (usize, u8)| counts == 0 && deed(node).is_some();
-        let mut kept = BTreeSet::new();
+        let mut kept = SortedSet::new();
         for (k, step) in cycle.iter().enumerate() {
             let before = cycle[(k + cycle.len() - 1) % cycle.len()];
             if let Some(deed) = deed(step.0).filter(|_| !program_order(*step) || !program_order(before)) {

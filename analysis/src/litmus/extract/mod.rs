@@ -14,12 +14,12 @@ use super::parse::parse;
 use super::tree::Litmus;
 use super::{Decided, decide_until};
 use crate::axiom::{Limits, Model, Way};
-use crate::base::{FileId, sort};
+use crate::base::FileId;
+use crate::base::sorted::SortedSet;
 use crate::check::deeds::{Deed, Done, What};
 use crate::verdict::{Bug, Party, Place, Race};
 pub use refused::NotExtracted;
 use slice::Slice;
-use std::collections::BTreeSet;
 use write::Naming;
 
 /// What a model says of what a run came to; none: a limit was reached, or it is not expressed.
@@ -52,7 +52,7 @@ impl Judged {
 
 /// The deeds of the shortest cycle that no order of a launch's accesses explains; none: the launch did what an interleaving of its threads does.
 #[must_use]
-pub fn unexplained(done: &Done) -> Option<BTreeSet<u32>> {
+pub fn unexplained(done: &Done) -> Option<SortedSet<u32>> {
     cycle::shortest(done)
 }
 
@@ -95,12 +95,12 @@ pub fn complete(done: &Done, deeds: &[u32]) -> bool {
 pub fn extract(
     name: &str,
     done: &Done,
-    stays: BTreeSet<u32>,
+    stays: SortedSet<u32>,
     judge: &dyn Fn(&Litmus) -> Judged,
 ) -> Result<Litmus, NotExtracted> {
-    let circular = |deeds: &BTreeSet<u32>| cycle::shortest(&slice::only(done, deeds)).is_some();
+    let circular = |deeds: &SortedSet<u32>| cycle::shortest(&slice::only(done, deeds)).is_some();
     let is_cycle = circular(&stays);
-    let threads = sort::set_of(stays.iter().filter_map(|k| Some(done.deeds.get(*k as usize)?.thread)));
+    let threads: SortedSet<u64> = stays.iter().filter_map(|k| Some(done.deeds.get(*k as usize)?.thread)).collect();
     if done.deeds.iter().any(|deed| deed.what == What::Cluster && threads.contains(&deed.thread)) {
         return Err(NotExtracted::Cluster);
     }
@@ -111,7 +111,7 @@ pub fn extract(
     let mut best = test(name, done, &slice.deeds())?;
     let said = judge(&best);
     let mut again = said.allowed.is_some() && said.racy.is_some();
-    let same = |deeds: &BTreeSet<u32>| test(name, done, deeds).ok().filter(|smaller| judge(smaller) == said);
+    let same = |deeds: &SortedSet<u32>| test(name, done, deeds).ok().filter(|smaller| judge(smaller) == said);
     while again {
         again = false;
         for group in 0..slice.groups() {
@@ -139,7 +139,7 @@ pub fn extract(
 }
 
 /// The test of some deeds, read again.
-fn test(name: &str, done: &Done, deeds: &BTreeSet<u32>) -> Result<Litmus, NotExtracted> {
+fn test(name: &str, done: &Done, deeds: &SortedSet<u32>) -> Result<Litmus, NotExtracted> {
     let mut wrong = String::new();
     for naming in [Naming::Buffers, Naming::Letters] {
         wrong = write::write(name, done, deeds, naming)?;

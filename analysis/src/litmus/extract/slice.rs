@@ -1,9 +1,9 @@
 //! What of a run goes into a test: deeds that have to stay, synchronisation between their threads, and writes that others read.
 
 use crate::base::sort;
+use crate::base::sorted::{SortedMap, SortedSet};
 use crate::check::deeds::{Deed, Done, Source, Spot, Touch, What};
 use crate::program::instr::Order;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// How many reads of others' strong writes are tried, and how many barriers; and of each gap between two deeds that are kept, how many fences.
 const READS: usize = 6;
@@ -13,8 +13,8 @@ const FENCES: usize = 3;
 pub(super) const MOST: usize = 32;
 
 /// Some of the deeds of a launch as if there were no others: what the others wrote is there since before it.
-pub(super) fn only(done: &Done, deeds: &BTreeSet<u32>) -> Done {
-    let number = |k: u32| u32::try_from(deeds.range(..k).count()).unwrap_or(u32::MAX);
+pub(super) fn only(done: &Done, deeds: &SortedSet<u32>) -> Done {
+    let number = |k: u32| u32::try_from(deeds.partition_point(|deed| *deed < k)).unwrap_or(u32::MAX);
     let all = deeds.iter().filter_map(|k| done.deeds.get(*k as usize)).cloned();
     let all = all.map(|mut deed| {
         if let What::Access(Touch { from, .. }) = &mut deed.what
@@ -31,14 +31,14 @@ pub(super) fn only(done: &Done, deeds: &BTreeSet<u32>) -> Done {
 #[derive(Clone)]
 pub(super) struct Slice<'a> {
     done: &'a Done,
-    stays: BTreeSet<u32>,
+    stays: SortedSet<u32>,
     /// What may be left out, and whether it is.
     groups: Vec<(Vec<u32>, bool)>,
 }
 
 impl<'a> Slice<'a> {
     /// Some deeds, and what synchronises their threads.
-    pub fn of(done: &'a Done, stays: BTreeSet<u32>) -> Self {
+    pub fn of(done: &'a Done, stays: SortedSet<u32>) -> Self {
         let mut slice = Self { done, stays, groups: Vec::new() };
         slice.add(slice.reads());
         slice.add(slice.meetings());
@@ -83,9 +83,9 @@ impl<'a> Slice<'a> {
     }
 
     /// The deeds of the test, with the writes that must be there so that reads return what they returned.
-    pub fn deeds(&self) -> BTreeSet<u32> {
+    pub fn deeds(&self) -> SortedSet<u32> {
         let groups = self.groups.iter().filter(|(_, out)| !out).flat_map(|(group, _)| group);
-        let mut all: BTreeSet<u32> = sort::set_of(self.stays.iter().chain(groups).copied());
+        let mut all: SortedSet<u32> = self.stays.iter().chain(groups).copied().collect();
         while all.len() <= MOST
             && let Some(more) = all.iter().find_map(|k| self.lacks(*k, &all))
         {
@@ -100,7 +100,7 @@ impl<'a> Slice<'a> {
 
     /// A write that is read and that nothing else stands for: of the writes of a place that are read and no part of the test, the first one is the
     /// initial value, unless writes that are come before it.
-    fn lacks(&self, k: u32, all: &BTreeSet<u32>) -> Option<u32> {
+    fn lacks(&self, k: u32, all: &SortedSet<u32>) -> Option<u32> {
         let touch = self.deed(k)?.touch()?;
         let Source::Deed(from) = touch.from else { return None };
         if all.contains(&from) {
@@ -134,8 +134,8 @@ impl<'a> Slice<'a> {
     }
 
     /// The deeds of each thread that are there so far.
-    fn by_thread(&self) -> BTreeMap<u64, Vec<u32>> {
-        let mut all: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    fn by_thread(&self) -> SortedMap<u64, Vec<u32>> {
+        let mut all: SortedMap<u64, Vec<u32>> = SortedMap::new();
         for k in self.deeds() {
             if let Some(deed) = self.deed(k) {
                 all.entry(deed.thread).or_default().push(k);
@@ -148,7 +148,7 @@ impl<'a> Slice<'a> {
     /// nearest first, one of each two threads and place.
     fn reads(&self) -> Vec<Vec<u32>> {
         let threads = self.by_thread();
-        let mut found: BTreeMap<(u64, u64, Spot), (u32, [u32; 2])> = BTreeMap::new();
+        let mut found: SortedMap<(u64, u64, Spot), (u32, [u32; 2])> = SortedMap::new();
         for (k, deed) in (0u32..).zip(&self.done.deeds) {
             let Some((touch, Source::Deed(from))) = deed.touch().map(|touch| (touch, &touch.from)) else { continue };
             let (Some(reader), Some(write)) = (threads.get(&deed.thread), self.deed(*from)) else { continue };
@@ -171,7 +171,7 @@ impl<'a> Slice<'a> {
     }
 
     /// The last and the next of the deeds of a thread that are there.
-    fn gap(threads: &BTreeMap<u64, Vec<u32>>, thread: u64, k: u32) -> (Option<u32>, Option<u32>) {
+    fn gap(threads: &SortedMap<u64, Vec<u32>>, thread: u64, k: u32) -> (Option<u32>, Option<u32>) {
         let all = threads.get(&thread).map_or(&[][..], Vec::as_slice);
         let place = all.partition_point(|other| *other <= k);
         (place.checked_sub(1).and_then(|p| all.get(p)).copied(), all.get(place).copied())
@@ -180,7 +180,7 @@ impl<'a> Slice<'a> {
     /// Meetings of several of the threads at barriers, one for each way to lie between what is kept.
     fn meetings(&self) -> Vec<Vec<u32>> {
         let threads = self.by_thread();
-        let mut all: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut all: SortedMap<u32, Vec<u32>> = SortedMap::new();
         for (k, deed) in (0u32..).zip(&self.done.deeds) {
             if let What::Meet { meeting, .. } = deed.what
                 && threads.contains_key(&deed.thread)
@@ -189,7 +189,7 @@ impl<'a> Slice<'a> {
                 all.entry(meeting).or_default().push(k);
             }
         }
-        let mut ways = BTreeSet::new();
+        let mut ways = SortedSet::new();
         let mut found = Vec::new();
         for met in all.into_values().filter(|met| met.len() > 1) {
             let gaps: Vec<_> =
@@ -206,7 +206,7 @@ impl<'a> Slice<'a> {
     /// Fences between deeds that are kept, of each gap those of different kinds.
     fn fences(&self) -> Vec<Vec<u32>> {
         let threads = self.by_thread();
-        let mut found: BTreeMap<(u64, u32), Vec<(What, u32)>> = BTreeMap::new();
+        let mut found: SortedMap<(u64, u32), Vec<(What, u32)>> = SortedMap::new();
         for (k, deed) in (0u32..).zip(&self.done.deeds) {
             if let (What::Fence(..), (Some(last), Some(_))) = (&deed.what, Self::gap(&threads, deed.thread, k)) {
                 let gap = found.entry((deed.thread, last)).or_default();

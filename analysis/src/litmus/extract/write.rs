@@ -2,10 +2,10 @@
 
 use super::refused::NotExtracted;
 use crate::base::sort;
+use crate::base::sorted::{SortedMap, SortedSet};
 use crate::check::deeds::{Deed, Done, Source, Spot, Touch, What};
 use crate::program::instr::{MemOp, Order, Scope};
 use crate::program::ops::{AtomOp, AtomTy};
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// How locations are called.
@@ -32,8 +32,8 @@ struct Location {
 /// Makes the text.
 struct Writer<'a> {
     done: &'a Done,
-    deeds: &'a BTreeSet<u32>,
-    locations: BTreeMap<Spot, Location>,
+    deeds: &'a SortedSet<u32>,
+    locations: SortedMap<Spot, Location>,
     /// What is asked.
     seen: Vec<String>,
 }
@@ -42,15 +42,15 @@ struct Writer<'a> {
 ///
 /// # Errors
 /// What of it a litmus test cannot say.
-pub(super) fn write(name: &str, done: &Done, deeds: &BTreeSet<u32>, naming: Naming) -> Result<String, NotExtracted> {
-    let mut writer = Writer { done, deeds, locations: BTreeMap::new(), seen: Vec::new() };
+pub(super) fn write(name: &str, done: &Done, deeds: &SortedSet<u32>, naming: Naming) -> Result<String, NotExtracted> {
+    let mut writer = Writer { done, deeds, locations: SortedMap::new(), seen: Vec::new() };
     writer.locate(naming)?;
-    let mut threads: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
+    let mut threads: SortedMap<(u64, u64), Vec<u32>> = SortedMap::new();
     for k in deeds {
         let Some(deed) = writer.deed(*k) else { continue };
         threads.entry((deed.block, deed.thread)).or_default().push(*k);
     }
-    let blocks = sort::set_of(threads.keys().map(|(block, _)| *block));
+    let blocks: SortedSet<u64> = threads.keys().map(|(block, _)| *block).collect();
     let mut columns: Vec<Vec<String>> = Vec::new();
     for (k, ((block, _), code)) in threads.iter().enumerate() {
         let cta = blocks.iter().position(|other| other == block).unwrap_or(0);
@@ -91,7 +91,7 @@ impl Writer<'_> {
 
     /// Finds the locations, their values and their names.
     fn locate(&mut self, naming: Naming) -> Result<(), NotExtracted> {
-        let mut places: BTreeMap<Spot, Vec<(u32, &Touch)>> = BTreeMap::new();
+        let mut places: SortedMap<Spot, Vec<(u32, &Touch)>> = SortedMap::new();
         for (k, touch) in self.touches() {
             let apart = |other: &Touch| touch.meets(other) && (touch.spot, touch.bytes) != (other.spot, other.bytes);
             if self.touches().any(|(_, other)| apart(other)) || matches!(touch.from, Source::Several(_)) {
@@ -99,8 +99,8 @@ impl Writer<'_> {
             }
             places.entry(touch.spot).or_default().push((k, touch));
         }
-        let mut all = BTreeMap::new();
-        let mut taken = BTreeSet::new();
+        let mut all = SortedMap::new();
+        let mut taken = SortedSet::new();
         for (spot, touches) in places {
             let bytes = touches.first().map_or(4, |(_, touch)| touch.bytes);
             let mut name = self.name(spot, bytes, naming, taken.len());

@@ -2,11 +2,11 @@
 //! instruction store to the same ones, since each byte has a last one of its own there (D-lsc-bytes).
 
 use super::tree::{LOCATION, Op, Program, Spot};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::base::sorted::{SortedMap, SortedSet};
 
 /// By location, the bytes that parts begin at.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Cuts(BTreeMap<u32, BTreeSet<u32>>);
+pub(super) struct Cuts(SortedMap<u32, SortedSet<u32>>);
 
 /// The bytes of a spot: the first, and the first behind it.
 fn range(spot: &Spot) -> (u32, u32) {
@@ -17,7 +17,7 @@ impl Cuts {
     /// The cuts of a program whose columns are in lockstep as `groups` says; `number` gives the numbers of locations. `whole`: locations
     /// that are looked at in the end, all of each.
     pub(super) fn of(program: &Program, groups: &[Vec<usize>], number: &dyn Fn(&str) -> u32, whole: &[u32]) -> Self {
-        let mut all: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        let mut all: SortedMap<u32, SortedSet<u32>> = SortedMap::new();
         let whole = whole.iter().map(|location| (*location, (0, LOCATION)));
         let cells = program.rows.iter().flatten().flatten();
         let spots = cells.filter_map(|cell| cell.kind.spot());

@@ -3,9 +3,9 @@
 use super::axioms::{Inclusion, judge};
 use super::compile::Compiled;
 use crate::base::sort;
+use crate::base::sorted::SortedSet;
 use crate::explore::promotion::Graph;
 use crate::memory::rsp::{Event, Instruction, Program, Source, System, Update};
-use std::collections::BTreeSet;
 
 /// What a thread does in a pre-execution: for each of its events, what it reads and what it writes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -60,12 +60,12 @@ fn stored(system: &System, update: Update, found: i32) -> Option<i32> {
 
 /// The values that locations can have: those that they begin with, and what is written by somebody who read such values.
 fn values(program: &Program) -> Vec<i32> {
-    let mut known: BTreeSet<i32> = sort::set_of(program.initial().iter().copied());
+    let mut known: SortedSet<i32> = program.initial().iter().copied().collect();
     // A value that is new takes an event that has not written yet.
     for _ in program.events() {
         let list: Vec<i32> = known.iter().copied().collect();
         let all = (0..program.threads().len()).flat_map(|t| runs(program, t, &list));
-        let more: BTreeSet<i32> = sort::set_of(all.flat_map(|run| run.writes).map(|(_, value)| value));
+        let more: SortedSet<i32> = all.flat_map(|run| run.writes).map(|(_, value)| value).collect();
         let before = known.len();
         known.extend(more);
         if known.len() == before {
