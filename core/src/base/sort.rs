@@ -6,9 +6,20 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// So many are put in their places one by one, as the standard library does.
+const SHORT: usize = 20;
+
 /// Sorts by a comparison.
 pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
-    if items.len() > 1 {
+    if items.len() <= SHORT {
+        for end in 1..items.len() {
+            let mut at = end;
+            while at > 0 && compare(&items[at - 1], &items[at]) == Ordering::Greater {
+                items.swap(at - 1, at);
+                at -= 1;
+            }
+        }
+    } else {
         let places = order(items.len(), &|a, b| compare(&items[a], &items[b]));
         arrange(places, &mut |a, b| items.swap(a, b));
     }

@@ -6,7 +6,7 @@
 
 use crate::base::sort;
 use std::fmt::{self, Debug, Formatter};
-use std::ops::{Deref, Range};
+use std::ops::{Deref, Range, RangeInclusive};
 
 /// A set in the order of its elements; a slice, to whoever reads it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -167,6 +167,11 @@ impl<K, V> SortedMap<K, V> {
         self.0.into_iter().map(|row| row.1)
     }
 
+    /// Takes out all keys.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// Takes out what is not to be kept.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         self.0.retain_mut(|(key, value)| keep(key, value));
@@ -202,6 +207,18 @@ impl<K: Ord, V> SortedMap<K, V> {
                 None
             }
         }
+    }
+
+    /// The keys from one to another, with their values.
+    pub fn range(&self, range: RangeInclusive<K>) -> Rows<'_, K, V> {
+        let from = self.0.partition_point(|row| row.0 < *range.start());
+        let to = self.0.partition_point(|row| row.0 <= *range.end());
+        self.0.get(from..to).unwrap_or_default().iter().map(|(key, value)| (key, value))
+    }
+
+    /// The value that a key had.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        self.find(key).ok().map(|at| self.0.remove(at).1)
     }
 
     /// The place of a key, whether it is taken or not.

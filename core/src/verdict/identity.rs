@@ -1,7 +1,7 @@
 //! When two stops tell of the same defect.
 
 use super::{BugKind, Kind, Stop, StuckKind};
-use crate::base::Pc;
+use crate::base::{Pc, sort};
 
 /// How a run comes to know of a defect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,7 +113,7 @@ impl Stop {
     #[must_use]
     pub fn identity(&self) -> Identity {
         let mut places: Vec<(u32, Pc)> = self.places().into_iter().map(|p| (p.program, p.pc)).collect();
-        places.sort_unstable();
+        sort::sort(&mut places);
         places.dedup();
         Identity { kind: self.kind(), places }
     }

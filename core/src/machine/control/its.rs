@@ -7,7 +7,7 @@
 //! run (`parts`).
 
 use super::{Control, Flow, Group, Grouping, Idle, Nested, Next, Standing, TokenKind, Wait, Waiting};
-use crate::base::{LANES, LaneMask, lanes_of, lanes_with, set_lanes};
+use crate::base::{LANES, LaneMask, lanes_of, lanes_with, set_lanes, sort};
 use crate::choice::{Fair, Menu, Oracle, Site};
 use crate::verdict::Stop;
 use smallvec::SmallVec;
@@ -86,9 +86,9 @@ impl Its {
             rest &= !with;
         }
         if self.starved >= PATIENCE {
-            groups.sort_by_key(|g| lanes_of(g.0).map(|l| self.since[l]).min());
+            sort::sort_by_key(&mut groups, |g| lanes_of(g.0).map(|l| self.since[l]).min());
         } else if !self.alone() {
-            groups.sort_by_key(|g| (u32::MAX - g.2, g.1));
+            sort::sort_by_key(&mut groups, |g| (u32::MAX - g.2, g.1));
         }
         groups
     }

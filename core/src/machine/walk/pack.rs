@@ -7,7 +7,7 @@
 
 use super::parts::mix;
 use crate::base::mutant::{Mutant, on};
-use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of};
+use crate::base::{Frame, LANES, LaneMask, Lanes32, lanes_of, sort};
 use crate::machine::alike::{Follow, Steady, put_value};
 use crate::machine::block::barrier::{Arrival, Barriers, Open};
 use crate::machine::block::cluster::Arrivals;
@@ -398,7 +398,7 @@ fn pack_barriers(barriers: &Barriers, out: &mut Vec<u8>) {
         pack_open(open, out);
         out.extend_from_slice(&open.whole.to_le_bytes());
         let mut waiting = open.waiting.clone();
-        waiting.sort_by_key(|a| (a.warp, a.lanes));
+        sort::sort_by_key(&mut waiting, |a| (a.warp, a.lanes));
         put(out, u32::try_from(waiting.len()).unwrap_or(u32::MAX));
         for a in waiting {
             for value in [a.warp, a.lanes, a.depth, a.dest.0.into(), a.pc] {

@@ -20,7 +20,7 @@ pub use side::{Deed, Place, Side};
 
 use super::{Acted, Cx, Issuer, Movable, OperationName, Stores, Uses, Waits, snapshot};
 use crate::base::mutant::{Mutant, on};
-use crate::base::{LANES, LaneMask};
+use crate::base::{LANES, LaneMask, sort};
 use crate::verdict::{OperationView, Sink, Who};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -260,7 +260,7 @@ impl Copies {
     /// For people.
     pub(super) fn view(&self) -> impl Iterator<Item = OperationView> {
         let mut all: Vec<&Copy> = self.slots.iter().flatten().collect();
-        all.sort_unstable_by_key(|copy| (copy.at.who.launch, copy.at.who.block, copy.at.who.warp));
+        sort::sort_by_key(&mut all, |copy| (copy.at.who.launch, copy.at.who.block, copy.at.who.warp));
         all.into_iter().map(|copy| copy.shown(Vec::new()))
     }
 
@@ -290,7 +290,7 @@ impl Copies {
         if landed.is_unread() {
             let read = landed.read(stores);
             copy.parts.extend(landed.parts);
-            copy.parts.sort_unstable_by_key(|part| part.lane);
+            sort::sort_by_key(&mut copy.parts, |part| part.lane);
             return read;
         }
         if copy.parts.is_empty() {

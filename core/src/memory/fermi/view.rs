@@ -5,6 +5,7 @@ use super::environment::waits;
 use super::operation::Body;
 use super::program::Micro;
 use super::shown::{Shown, cache_view};
+use crate::base::sort;
 use crate::memory::Cx;
 use crate::verdict::{Event, Look, MemoryStep, MemoryView, OperationView, Sink, StepEnd, Stop};
 use rustc_hash::FxHashMap;
@@ -13,7 +14,7 @@ impl Fermi {
     /// The environment as it is.
     pub(super) fn environment(&self) -> MemoryView {
         let mut warps: Vec<_> = self.queues.iter().collect();
-        warps.sort_unstable_by_key(|(who, _)| (who.launch, who.block, who.warp));
+        sort::sort_by_key(&mut warps, |(who, _)| (who.launch, who.block, who.warp));
         let numbers: Vec<(u32, u32)> =
             warps.iter().flat_map(|(_, queue)| (0..).zip(queue.operations.iter().copied())).collect();
         let operations = numbers.iter().filter_map(|(place, number)| {

@@ -2,6 +2,7 @@
 
 use super::over::{Below, Manner, Manners, Noted, Over, Slabs};
 use crate::base::mutant::{Mutant, on};
+use crate::base::sort;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -166,7 +167,7 @@ impl Deeds {
     /// Whether two warps may have written the same byte.
     pub(crate) fn overlap(&self) -> bool {
         let mut all: Vec<_> = self.over.noted.iter().filter(|noted| noted.stores).collect();
-        all.sort_unstable_by_key(|noted| noted.at.start);
+        sort::sort_by_key(&mut all, |noted| noted.at.start);
         let (mut end, mut who) = (0, 0);
         all.into_iter().any(|noted| {
             let both = noted.at.start < end && noted.who != who;

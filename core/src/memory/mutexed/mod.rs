@@ -27,7 +27,7 @@ use super::{
     Waits,
 };
 use crate::base::mutant::{Mutant, on};
-use crate::base::{Aside, Frame, LANES, LaneMask, expand, lanes_of};
+use crate::base::{Aside, Frame, LANES, LaneMask, expand, lanes_of, sort};
 use crate::program::instr::{MemOp, NO_SLOT, Order, Scope, Slot, Space, WarpRequest};
 use crate::program::ops::Class;
 use crate::verdict::{
@@ -398,7 +398,7 @@ impl Memory for Mutexed {
 
     fn view(&self) -> MemoryView {
         let mut all: Vec<&Wavefront> = self.wavefronts.all().collect();
-        all.sort_unstable_by_key(|w| (w.who.launch, w.who.block, w.who.warp));
+        sort::sort_by_key(&mut all, |w| (w.who.launch, w.who.block, w.who.warp));
         let (mut operations, mut mutexes) = (Vec::new(), Vec::new());
         for w in all {
             let asks = w.lacks_any(self.hash);

@@ -1,7 +1,7 @@
 //! The instructions that are under way, lane by lane.
 
 use super::caches::{At, Thread};
-use crate::base::{LANES, LaneMask, lanes_of};
+use crate::base::{LANES, LaneMask, lanes_of, sort};
 use crate::memory::rsp::Row;
 use crate::memory::{Issuer, snapshot};
 use crate::program::instr::{Order, Scope, WarpRequest};
@@ -121,7 +121,7 @@ impl Pending {
     pub fn of(&self, who: Who) -> SmallVec<[(usize, &Instruction); 2]> {
         let slots = self.warps.get(&who).into_iter().flatten().map(|s| *s as usize);
         let mut all: SmallVec<[_; 2]> = slots.filter_map(|s| Some((s, self.get(s)?))).collect();
-        all.sort_unstable_by_key(|(_, i)| i.lanes);
+        sort::sort_by_key(&mut all, |(_, i)| i.lanes);
         all
     }
 
@@ -142,7 +142,7 @@ impl Pending {
     /// All instructions, by who issued them.
     pub fn all(&self) -> Vec<(usize, &Instruction)> {
         let mut all: Vec<_> = self.slots.iter().enumerate().filter_map(|(s, i)| Some((s, i.as_ref()?))).collect();
-        all.sort_unstable_by_key(|(_, i)| (i.at.who, i.lanes));
+        sort::sort_by_key(&mut all, |(_, i)| (i.at.who, i.lanes));
         all
     }
 

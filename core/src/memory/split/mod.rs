@@ -23,7 +23,7 @@ use super::{
     Acted, Active, Cx, Environment, Fault, Held, Issuer, LocalMemory, Memory, Movable, Near, OperationName, Part,
     Snapshot, Stores, Taken, Trouble, Uses,
 };
-use crate::base::{LaneMask, lanes_of};
+use crate::base::{LaneMask, lanes_of, sort};
 use crate::program::env::Root;
 use crate::program::instr::{MemOp, NO_SLOT, Space, WarpRequest, value};
 use crate::verdict::{Event, LaneBytes, Look, MemoryStep, MemoryView, OperationView, Region, Sink, StepEnd, Stop, Who};
@@ -154,7 +154,7 @@ impl Memory for Split {
 
     fn view(&self) -> MemoryView {
         let mut all: Vec<(&Instruction, LaneMask)> = self.pending.lanes_left().collect();
-        all.sort_unstable_by_key(|(i, _)| i.order());
+        sort::sort_by_key(&mut all, |(i, _)| i.order());
         let operations = all.into_iter().map(|(i, lanes)| shown(i.at, lanes, &i.request)).collect();
         MemoryView { operations, ..MemoryView::default() }
     }

@@ -1,6 +1,6 @@
 //! The operations that have not taken effect: for each instruction, which lanes' elements.
 
-use crate::base::{LANES, LaneMask};
+use crate::base::{LANES, LaneMask, sort};
 use crate::memory::{Held, Issuer, Movable, OperationName, snapshot};
 use crate::program::instr::WarpRequest;
 use crate::verdict::Who;
@@ -140,7 +140,7 @@ impl Pending {
     fn slots_of(&self, who: Who) -> SmallVec<[(usize, &Instruction); 2]> {
         let slots = self.warps.get(&who).into_iter().flatten().map(|s| *s as usize);
         let mut all: SmallVec<[_; 2]> = slots.filter_map(|s| Some((s, self.slots.get(s)?.as_ref()?))).collect();
-        all.sort_unstable_by_key(|(_, i)| i.lanes);
+        sort::sort_by_key(&mut all, |(_, i)| i.lanes);
         all
     }
 

@@ -2,9 +2,9 @@
 
 use super::known::{Set, Spot, Table, Thread};
 use crate::base::LaneMask;
+use crate::base::sorted::SortedMap;
 use crate::check::races::copies::Copies;
 use crate::verdict::Reach;
-use std::collections::BTreeMap;
 
 /// A release pattern that reads may observe: the block of its thread, and how far its first operation reaches.
 pub(super) type Pattern = (u64, Reach);
@@ -22,7 +22,7 @@ pub(super) struct Cell {
     /// What happened before that write here, itself among it.
     pub behind: Set,
     /// The release patterns whose write it is, with what their first operations knew.
-    pub patterns: BTreeMap<Pattern, Set>,
+    pub patterns: SortedMap<Pattern, Set>,
 }
 
 /// What is known of a thread.
@@ -31,11 +31,11 @@ pub(super) struct Of {
     /// The accesses that happened before whatever it does next at their spots.
     pub known: Set,
     /// What its last releasing fences knew, by reach.
-    pub fences: BTreeMap<Reach, Set>,
+    pub fences: SortedMap<Reach, Set>,
     /// What its last release operations knew, by element and reach.
-    pub heads: BTreeMap<(Element, Reach), Set>,
+    pub heads: SortedMap<(Element, Reach), Set>,
     /// What it would know by acquiring the patterns that it observed: by element, and whether they are of its block.
-    pub observed: BTreeMap<(Element, bool), Set>,
+    pub observed: SortedMap<(Element, bool), Set>,
 }
 
 /// Arrivals at a barrier.
@@ -50,19 +50,19 @@ pub(super) struct Barrier {
 pub struct History {
     /// What one launch does happens before the next one.
     pub(super) launch: u32,
-    pub(super) cells: BTreeMap<Spot, Cell>,
-    pub(super) threads: BTreeMap<Thread, Of>,
+    pub(super) cells: SortedMap<Spot, Cell>,
+    pub(super) threads: SortedMap<Thread, Of>,
     /// What the sequentially consistent fences of a block know, and those that reach all blocks.
-    pub(super) near: BTreeMap<u64, Set>,
+    pub(super) near: SortedMap<u64, Set>,
     pub(super) far: Set,
-    pub(super) barriers: BTreeMap<(u64, u32), Barrier>,
+    pub(super) barriers: SortedMap<(u64, u32), Barrier>,
     /// What those knew who arrived in the last phase of a block's barrier of the cluster that is complete.
-    pub(super) phases: BTreeMap<u64, Set>,
+    pub(super) phases: SortedMap<u64, Set>,
     /// Copies that nobody has waited for.
     pub(super) copies: Copies,
-    pub(super) exited: BTreeMap<(u64, u32), LaneMask>,
+    pub(super) exited: SortedMap<(u64, u32), LaneMask>,
     /// Lanes that wait for others of a mask.
-    pub(super) meetings: BTreeMap<(u64, u32, LaneMask), LaneMask>,
+    pub(super) meetings: SortedMap<(u64, u32, LaneMask), LaneMask>,
 }
 
 impl History {

@@ -1,6 +1,7 @@
 //! Sets of a cache as sections of a state.
 
 use super::{Cache, Line, OpIdx};
+use crate::base::sort;
 use crate::memory::snapshot::{put, take};
 use crate::verdict::Who;
 use smallvec::SmallVec;
@@ -29,7 +30,7 @@ impl Cache {
     pub(in crate::memory::fermi) fn save(&self, set: u32, name: impl Fn(OpIdx) -> Name, out: &mut Vec<u8>) {
         for line in self.sets.get(set as usize).into_iter().flatten() {
             let mut pins: SmallVec<[Name; 4]> = line.pins.iter().map(|pin| name(*pin)).collect();
-            pins.sort_unstable();
+            sort::sort(&mut pins);
             put(&(line, pins), out);
         }
     }
@@ -40,7 +41,7 @@ impl Cache {
         lines.clear();
         while let Some((mut line, pins)) = take::<(Line, SmallVec<[Name; 4]>)>(&mut from) {
             line.pins = pins.into_iter().map(&number).collect();
-            line.pins.sort_unstable();
+            sort::sort(&mut line.pins);
             lines.push(line);
         }
     }
