@@ -1,6 +1,6 @@
 //! Maps and sets in one row, in the order of their keys.
 //!
-//! They are read as `BTreeMap` and `BTreeSet` are, but a tree is four thousand lines of code for each type, and there were seventy of
+//! They are read as `BTreeMap` and `BTreeSet` are, but a tree is four thousand lines of code for each type, and there were sixty of
 //! them; a row is a search and a vector (benches/README.md, "Build time"). What is put in the middle moves what is behind, so they are
 //! for what stays small: the threads, the accesses or the locations of one question, not those of a run.
 
